@@ -31,6 +31,12 @@ export function kindOf(method: { kind: string }): MethodKind {
   return found;
 }
 
+/** Asks the provider whether it takes the settings of a method. Resolves with why not; null if it does, or cannot be asked. */
+export async function checkMethod(method: StoredMethod, deps: MethodDeps): Promise<string | null> {
+  const api = await connectMethod(method, deps);
+  return api.check ? api.check(AbortSignal.timeout(deps.timeoutMs)) : null;
+}
+
 /** Returns a stored method, ready to be called. Opens no connection. */
 export function connectMethod(method: StoredMethod, deps: MethodDeps): Promise<MethodApi> {
   return kindOf(method).connect(JSON.parse(method.settings) as MethodSettings, deps);

@@ -124,6 +124,16 @@ function createStripe(client: StripeClient): MethodApi {
       }
     },
 
+    async check(stop) {
+      try {
+        const { data } = await client.open(stop).checkout.sessions.list({ limit: 1 });
+        for (const { livemode } of data) requireMode(livemode);
+        return null;
+      } catch (error) {
+        return causeOf(error);
+      }
+    },
+
     async read({ reference }, stop): Promise<ReadResult> {
       try {
         const stripe = client.open(stop);

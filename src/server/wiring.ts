@@ -28,6 +28,8 @@ import type { BackupFacts, SystemFacts } from "../panel/server/facts.ts";
 import type { Panel, PanelSettings } from "../panel/server/panel.ts";
 import { versions } from "./versions.ts";
 import { checkConnections, type ConnectionPools } from "./connection-limits.ts";
+import type { MethodDeps } from "../payments/method.ts";
+import { checkMethod } from "../payments/methods.ts";
 import { createPayments, type Payments } from "../payments/payments.ts";
 import { connectProvider } from "../providers/protocols.ts";
 import { newestBackups } from "../storage/backup/backup-folder.ts";
@@ -88,10 +90,13 @@ export function paymentsOf(
     store,
     writer,
     log,
-    timeoutMs: config.providerTimeout,
-    stripeApi: config.stripeApi === null ? null : new URL(config.stripeApi),
+    ...methodDeps(config),
     onOutcome: (call, outcome) => metrics?.payment(call, outcome),
   });
+}
+
+function methodDeps({ providerTimeout: timeoutMs, stripeApi }: Config): MethodDeps {
+  return { timeoutMs, stripeApi: stripeApi === null ? null : new URL(stripeApi) };
 }
 
 export function apiDeps(config: Config, started: Started): ServerDeps & NoticeDeps {
@@ -169,6 +174,7 @@ export function panelDeps(
     statuses,
     checkWebhookUrl: (text) => checkNewUrl(text, webhookPolicy(config)),
     connect: (provider) => connectProvider(provider, config.providerTimeout),
+    checkMethod: (method) => checkMethod(method, methodDeps(config)),
     machine: () => machineFacts(config, database, sources),
     lateness: async () => (await delivery.value()?.lateness()) ?? new Map(),
     portal: { url: portalUrl, noticesUrl, registration: config.portalRegistration },

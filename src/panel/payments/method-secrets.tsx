@@ -6,13 +6,14 @@ import type { PaymentMethodRow } from "../../db/tables/payments.ts";
 import { knownSettings, settingMust } from "../../payments/method-settings.ts";
 import type { MethodKind, MethodSetting } from "../../payments/method.ts";
 import { kindOf } from "../../payments/methods.ts";
-import { Field, Form, ForUser } from "../../web/components/fields.tsx";
+import { Box, Field, Form, ForUser } from "../../web/components/fields.tsx";
 import { Facts } from "../../web/components/lists.tsx";
 import { shownOnce } from "../../web/components/shown-once.tsx";
 import { Time } from "../../web/components/shown.tsx";
 import { PROOF } from "../../web/server/confirmation.tsx";
 import type { Redirect, View } from "../../web/server/results.ts";
 import type { Submission } from "../server/call.ts";
+import type { Panel } from "../server/panel.ts";
 import { requireMethod, settingsOf } from "./shown-method.ts";
 
 /** The secrets that the operator enters. Those that we make are for the other side. */
@@ -53,6 +54,7 @@ export function Secrets({
                 required={!stored[name]}
               />
             ))}
+            {kind.isReadable && <Box name="untested" label="Store them without a test" />}
             {provesAs !== null && <ForUser name={provesAs} />}
             {provesAs !== null && (
               <Field
@@ -127,7 +129,7 @@ export function Notices({ method, url }: { method: PaymentMethodRow; url: string
 }
 
 /** Stores secrets. They are in no page that asks for a confirmation, so the proof is in the same form. */
-export async function storeSecrets(submission: Submission): Promise<Redirect> {
+export async function storeSecrets(submission: Submission, panel: Panel): Promise<Redirect> {
   const { form, params } = submission;
   const method = await submission.read((reader) => requireMethod(reader, params));
   const kind = kindOf(method);
@@ -141,12 +143,19 @@ export async function storeSecrets(submission: Submission): Promise<Redirect> {
     given[setting.name] = value;
   }
   if (Object.keys(given).length === 0) form.addError("", "Enter the secret that changes");
-  const isTest = kind.isTest?.({ ...stored, ...given }) ?? false;
-  if (method.active && isTest && !kind.isTest?.(stored)) {
+  const settings = { ...stored, ...given };
+  if (method.active && kind.isTest?.(settings) && !kind.isTest?.(stored)) {
     form.addError("", "Turn it off first: with a key of test mode, test cards get real credit");
   }
   form.check();
   await submission.requireProof();
+  if (!form.isChecked("untested")) {
+    const why = await panel.checkMethod({ kind: kind.kind, settings: JSON.stringify(settings) });
+    if (why !== null) {
+      const [first] = Object.keys(given);
+      form.addError(first!, `The test failed: ${why}. Nothing was stored`);
+    }
+  }
   const { methodId } = method;
   const changes = { settings: JSON.stringify(given) };
   await submission.submit("updatePaymentMethod", { methodId, changes, known: knownSettings(kind) });

@@ -7,6 +7,7 @@ import type { OrderLimits } from "../../domain/users/reseller-limits.ts";
 import type { Rate } from "../../domain/values/units.ts";
 import type { CheckWebhookUrl } from "../../domain/webhooks/webhook-urls.ts";
 import type { Logger } from "../../monitoring/log.ts";
+import type { StoredMethod } from "../../payments/methods.ts";
 import type { ProviderAddress } from "../../providers/protocols.ts";
 import type { ProviderApi } from "../../providers/provider.ts";
 import type { ActivityCounter } from "../../reports/activity.ts";
@@ -42,6 +43,8 @@ export interface Panel {
   checkWebhookUrl: CheckWebhookUrl;
   /** Connects to a provider, to test it and to read its list. */
   connect: (provider: ProviderAddress) => ProviderApi;
+  /** Asks the provider of payments whether it takes the settings. Resolves with why not; null if it does. */
+  checkMethod: (method: StoredMethod) => Promise<string | null>;
   machine(): MachineFacts;
   /** Lateness of polls by provider name, of those that this server polls. */
   lateness(): Promise<ReadonlyMap<string, Lateness>>;

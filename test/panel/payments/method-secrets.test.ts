@@ -5,18 +5,36 @@ import { findMethod } from "../../../src/db/payments/payment-methods.ts";
 import { PROOF_MS } from "../../../src/domain/sign-ins/sign-ins.ts";
 import { ROUTES } from "../../../src/panel/server/routes.ts";
 import { stripe } from "../../../src/payments/stripe.ts";
+import { LIVE_KEY, type LocalStripe, startStripe } from "../../support/peers/stripe/server.ts";
 import { openPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
 import { NEW_METHOD } from "./new-method.ts";
 
-const KEY = "sk_live_0123456789abcdefSECRET";
+const KEY = LIVE_KEY;
 const TEST_KEY = "sk_test_0123456789abcdefSECRET";
+/** How a test of the key can fail, with an error that repeats the key too. */
+const FAULTS = [
+  "429",
+  "403",
+  "500 before",
+  "503 page",
+
+  "no json",
+  "endless",
+  "redirect",
+  "echo",
+] as const;
 const SIGNING = "whsec_0123456789abcdefSIGNING";
 
 let panel: TestPanel;
+let local: LocalStripe;
 beforeAll(async () => {
-  panel = await openPanel();
+  local = await startStripe({ livemode: true });
+  panel = await openPanel({ stripeApi: new URL(local.url) });
 });
-afterAll(() => panel.stop());
+afterAll(async () => {
+  await panel.stop();
+  await local.stop();
+});
 
 const rowOf = (id: string) => panel.read((reader) => findMethod(reader, id));
 
@@ -82,6 +100,29 @@ describe("secrets", () => {
     expect((await panel.post(path, { active: "yes" })).status).toBe(303);
   });
 
+  test("are asked about at the provider first, and not stored if it refuses them, unless the operator says so", async () => {
+    const before = storedKeys();
+    const other = `${KEY.slice(0, -1)}9`;
+    const refused = await panel.post(`${path}/secrets`, { "secret-key": other });
+    expect([refused.status, refused.text, storedKeys()]).toEqual([
+      422,
+      expect.stringContaining("The test failed: "),
+      before,
+    ]);
+    expect([refused.text.includes(other), refused.text.includes(KEY)]).toEqual([false, false]);
+    for (const fault of FAULTS) {
+      local.fail(/^GET/, fault);
+      const failed = await panel.post(`${path}/secrets`, { "secret-key": KEY });
+      expect([fault, failed.status, failed.text.includes(KEY)]).toEqual([fault, 422, false]);
+    }
+    local.mend();
+    const untested = { "secret-key": other, untested: "yes" };
+    expect((await panel.post(`${path}/secrets`, untested)).status).toBe(303);
+    expect(storedKeys()).toEqual({ ...before, "secret-key": other });
+    expect((await panel.post(`${path}/secrets`, { "secret-key": KEY })).status).toBe(303);
+    expect(storedKeys()).toEqual(before);
+  });
+
   test("are on no page and in no address, cookie, log line or audit entry", async () => {
     const made = await panel.confirm("/payment-methods", {
       ...NEW_METHOD,
@@ -130,7 +171,7 @@ describe("secrets", () => {
 
   test("a key of test mode makes no credit by accident: it is marked, confirmed, and not put into a method that is on", async () => {
     await panel.post(path, { active: "no" });
-    const test = { "secret-key": TEST_KEY };
+    const test = { "secret-key": TEST_KEY, untested: "yes" };
     expect((await panel.post(`${path}/secrets`, test)).status).toBe(303);
     for (const page of ["/payment-methods", path]) {
       expect((await panel.get(page)).text).toContain("In test mode");

@@ -15,6 +15,7 @@ import type { Panel, PanelSettings } from "../../../src/panel/server/panel.ts";
 import { createPasswords } from "../../../src/web/sessions/passwords.ts";
 import { random } from "../../../src/web/server/random.ts";
 import { hashSecret } from "../../../src/web/sessions/session-cookie.ts";
+import { checkMethod } from "../../../src/payments/methods.ts";
 import { connectProvider } from "../../../src/providers/protocols.ts";
 import { resolvePublic, openServerDatabase } from "./service.ts";
 import type { TestPortal } from "./portal.ts";
@@ -71,6 +72,8 @@ interface PanelOptions {
   settings?: Partial<PanelSettings>;
   trustedProxy?: readonly Network[];
   portal?: Partial<Panel["portal"]>;
+  /** Default: nobody is there. */
+  stripeApi?: URL;
   /** The panel is on the database of this portal. */
   beside?: TestPortal;
   /** Called with the name of each command of the panel before the writer gets it. */
@@ -86,6 +89,7 @@ export async function openPanel({
   settings: changes = {},
   trustedProxy = [],
   beside,
+  stripeApi = new URL("http://127.0.0.1:9/"),
   portal = {},
   onCommand = () => {},
   upload = {},
@@ -127,6 +131,7 @@ export async function openPanel({
     statuses: createStatusCounter(opened.store).readWithin,
     checkWebhookUrl: (text) => checkNewUrl(text, { allow: [], allowHttp: false }, resolvePublic),
     connect: (provider) => connectProvider(provider, 600_000),
+    checkMethod: (method) => checkMethod(method, { timeoutMs: 10_000, stripeApi }),
     machine: () => ({}),
     lateness: () => Promise.resolve(new Map()),
     portal: {
