@@ -81,7 +81,8 @@ test.each([true, false])("a visitor's whole way; JavaScript: %p", async (js) => 
   const { id: person, passwordHash } = found;
   const opened = { site: "portal", attempt: null, person, passwordHash: passwordHash! } as const;
   portal.run("openSession", { ...opened, session, network: "192.0.2.0/24" });
-  const told = () => server.received.find(({ mail }) => /unsubscribe/.test(mail.text ?? ""));
+  const told = () =>
+    server.received.find(({ to, mail }) => to === email && /unsubscribe/.test(mail.text ?? ""));
   await until(() => told() !== undefined);
   const off = /http:\S+\/unsubscribe\/\S+/.exec(told()!.mail.text!)![0];
   server.received.length = 0;
