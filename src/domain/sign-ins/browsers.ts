@@ -7,7 +7,7 @@ const BROWSERS = [
   [/\bSamsungBrowser\//, "Samsung Internet"],
   [/\bYaBrowser\//, "Yandex Browser"],
   [/\b(Firefox|FxiOS)\//, "Firefox"],
-  [/\b(Chrome|CriOS)\//, "Chrome"],
+  [/\b(HeadlessChrome|Chrome|CriOS)\//, "Chrome"],
   [/\bVersion\/.* Safari\//, "Safari"],
 ] as const;
 

@@ -7,6 +7,7 @@ import { formatMicros } from "../../domain/ledger/money.ts";
 import { SECOND_MS } from "../../domain/values/spans.ts";
 import { csvFile, csvText } from "../../http/server/csv.ts";
 import { Choice, Field, Filters } from "../../web/components/fields.tsx";
+import { PageHead } from "../../web/components/page-head.tsx";
 import type { View } from "../../web/server/results.ts";
 import type { Call } from "../server/call.ts";
 import type { Portal } from "../server/portal.ts";
@@ -26,7 +27,9 @@ export async function servicesPage(call: Call, { completionTimes }: Portal): Pro
     title: t("services.title"),
     body: (
       <>
-        <h1>{t("services.title")}</h1>
+        <PageHead title={t("services.title")}>
+          <a href={`/services.csv?${filters.values}`}>{t("site.csv")}</a>
+        </PageHead>
         <Filters action="/services" filters={filters} live="services">
           <Field name="q" label={t("newOrder.search")} />
           <Choice
@@ -50,9 +53,6 @@ export async function servicesPage(call: Call, { completionTimes }: Portal): Pro
           />
         </div>
         <p class="hint">{t("services.timeHint")}</p>
-        <p>
-          <a href={`/services.csv?${filters.values}`}>{t("site.csv")}</a>
-        </p>
       </>
     ),
   };

@@ -11,6 +11,7 @@ import { TRANSFER_KINDS } from "../../domain/ledger/ledger.ts";
 import { csvOf } from "../../http/server/transactions-csv.ts";
 import { Choice, Field, Filters } from "../../web/components/fields.tsx";
 import { List, Pager } from "../../web/components/lists.tsx";
+import { PageHead } from "../../web/components/page-head.tsx";
 import { Typed } from "../../web/components/shown.tsx";
 import type { View } from "../../web/server/results.ts";
 import { dayWindow } from "../parts/day-window.ts";
@@ -39,7 +40,10 @@ export async function balancePage(call: Call, { now }: Portal): Promise<View> {
     title: t("balance.title"),
     body: (
       <>
-        <h1>{t("balance.title")}</h1>
+        <PageHead title={t("balance.title")}>
+          <a href={`/balance.csv?${filtered}`}>{t("site.csv")}</a>
+          <a href="#statements">{t("statement.list")}</a>
+        </PageHead>
         <p class="figure">
           <strong>{formats.money(visitor.reseller.balanceMicros)}</strong>
         </p>
@@ -59,9 +63,6 @@ export async function balancePage(call: Call, { now }: Portal): Promise<View> {
         </Filters>
         <Transactions visitor={visitor} rows={rows} />
         <Pager call={call} next={next} />
-        <p>
-          <a href={`/balance.csv?${filtered}`}>{t("site.csv")}</a>
-        </p>
         <LastInvoices visitor={visitor} rows={invoices} />
         <Statements visitor={visitor} now={now()} />
       </>

@@ -54,7 +54,7 @@ interface Statement {
 
 export async function statementPage(
   call: Call,
-  { settings, now }: Portal,
+  { settings, brand, now }: Portal,
 ): Promise<View | Response> {
   const { visitor } = call;
   const { t, language } = visitor;
@@ -64,6 +64,7 @@ export async function statementPage(
   const statement = await call.read((reader) => statementOf(reader, visitor.account, month));
   if (!statement) return redirect("/balance");
   const { name, address } = settings.legal;
+  const from = [name ?? brand.name, address].filter(Boolean).join("\n");
   const reseller = visitor.reseller;
   return {
     title: t("statement.title", { month: monthWords(month, visitor) }),
@@ -75,17 +76,16 @@ export async function statementPage(
             <strong>{t("test.mode")}</strong>
           </p>
         )}
-        <Facts
-          facts={[
-            [
-              t("statement.from"),
-              <Typed text={[name, address].filter(Boolean).join("\n") || null} />,
-            ],
-            [t("statement.for"), <Typed text={`${reseller.name} (${reseller.username})`} />],
-            [t("statement.period"), `${days.date(month.from)} – ${days.date(month.to)} (UTC)`],
-          ]}
-        />
-        <Lines visitor={visitor} statement={statement} />
+        <section class="card">
+          <Facts
+            facts={[
+              [t("statement.from"), <Typed text={from} />],
+              [t("statement.for"), <Typed text={`${reseller.name} (${reseller.username})`} />],
+              [t("statement.period"), `${days.date(month.from)} – ${days.date(month.to)} (UTC)`],
+            ]}
+          />
+        </section>
+        <Lines visitor={visitor} month={month} statement={statement} />
         <p class="hint">{t("statement.print")}</p>
       </article>
     ),
@@ -94,23 +94,35 @@ export async function statementPage(
 
 function Lines({
   visitor: { t, formats, language },
+  month,
   statement: { opening, closing, lines, orders },
 }: {
   visitor: Visitor;
+  month: Month;
   statement: Statement;
 }) {
   // Days of UTC, like the month: in another time zone a credit could lie outside of it.
   const days = formatsOf(language, "UTC");
   const rows = [
-    { when: "", what: t("statement.opening"), note: null, amount: formats.money(opening) },
+    {
+      when: days.date(month.from),
+      what: t("statement.opening"),
+      note: null,
+      amount: formats.money(opening),
+    },
     ...lines.map(({ createdAt, kind, publicNote, amountMicros }) => ({
       when: days.date(createdAt),
       what: t(`transfer.${kind}`),
       note: publicNote,
       amount: formats.money(amountMicros),
     })),
-    { when: "", what: t("statement.orders"), note: null, amount: formats.money(orders) },
-    { when: "", what: t("statement.closing"), note: null, amount: formats.money(closing) },
+    { when: null, what: t("statement.orders"), note: null, amount: formats.money(orders) },
+    {
+      when: days.date(month.to),
+      what: t("statement.closing"),
+      note: null,
+      amount: formats.money(closing),
+    },
   ];
   return (
     <List
@@ -118,7 +130,7 @@ function Lines({
       rows={rows}
       empty=""
       columns={[
-        { heading: t("balance.when"), cell: ({ when }) => when },
+        { heading: t("balance.when"), cell: ({ when }) => <Typed text={when} /> },
         { heading: t("balance.kind"), cell: ({ what }) => what },
         { heading: t("balance.note"), cell: ({ note }) => <Typed text={note} /> },
         { heading: `${t("balance.amount")}, USD`, number: true, cell: ({ amount }) => amount },
@@ -132,7 +144,7 @@ export function Statements({ visitor, now }: { visitor: Visitor; now: number }) 
   const { t, reseller } = visitor;
   return (
     <>
-      <h2>{t("statement.list")}</h2>
+      <h2 id="statements">{t("statement.list")}</h2>
       <ul>
         {lastMonths(reseller.createdAt, now).map((month) => (
           <li>

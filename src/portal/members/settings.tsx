@@ -67,7 +67,9 @@ export async function settingsPage(call: Call, { now }: Portal): Promise<View> {
               <h2>{t("code.title")}</h2>
               <p>{person.totpSecret === null ? t("factor.isOff") : t("factor.isOn")}</p>
               <p>
-                <a href="/settings/second-factor">{t("settings.secondFactor")}</a>
+                <a href="/settings/second-factor">
+                  {t(person.totpSecret === null ? "factor.setUp" : "settings.secondFactor")}
+                </a>
               </p>
             </section>
           </div>
@@ -133,8 +135,11 @@ function Profile({
         />
       ) : (
         <p>
-          {t("field.email")}: <Typed text={member.email} />
-          <small class="hint">{t("settings.emailFixed")}</small>
+          <strong>{t("field.email")}</strong>
+          <br />
+          <Typed text={member.email} />
+          <br />
+          <span class="hint">{t("settings.emailFixed")}</span>
         </p>
       )}
       {waitsFor !== null && (

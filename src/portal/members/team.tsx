@@ -32,8 +32,20 @@ export async function teamPage(call: Call): Promise<View> {
           rows={members}
           empty={t("site.none")}
           columns={[
-            { heading: t("field.name"), cell: ({ name }) => <Typed text={name} /> },
-            { heading: t("field.email"), cell: ({ email }) => <Typed text={email} /> },
+            {
+              heading: t("field.name"),
+              cell: ({ name, email }) => (
+                <div>
+                  {name !== email && (
+                    <>
+                      <Typed text={name} />
+                      <br />
+                    </>
+                  )}
+                  <Typed text={email} />
+                </div>
+              ),
+            },
             {
               heading: t("team.state"),
               cell: (member) => <State visitor={visitor} member={member} />,

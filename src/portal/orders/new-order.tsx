@@ -25,7 +25,7 @@ import { Facts } from "../../web/components/lists.tsx";
 import { Typed, TypedLines } from "../../web/components/shown.tsx";
 import { random } from "../../web/server/random.ts";
 import type { Redirect, View } from "../../web/server/results.ts";
-import { priceText, usualTime } from "../parts/shown.tsx";
+import { boundsText, priceText, usualTime } from "../parts/shown.tsx";
 import type { Call, Submission } from "../server/call.ts";
 import type { Portal } from "../server/portal.ts";
 import type { Visitor } from "../server/visitor.ts";
@@ -66,11 +66,12 @@ function readLink({ form, visitor }: Submission): string {
 
 export async function newOrderPage(call: Call, { completionTimes }: Portal): Promise<View> {
   const { visitor, params } = call;
-  const { t, formats } = visitor;
+  const { t } = visitor;
   const number = params["service"]!;
   const service = await call.read((reader) => requireService(reader, visitor, number));
   const { quantity, fields } = typeTerms(service.type);
   const typed = (name: string) => call.filters.raw(name);
+  const onlyQuantity = service.min === service.max ? String(service.min) : "";
   return {
     title: t("newOrder.title"),
     body: (
@@ -97,11 +98,8 @@ export async function newOrderPage(call: Call, { completionTimes }: Portal): Pro
               name="quantity"
               label={t("orders.quantity")}
               inputmode="numeric"
-              hint={t("newOrder.bounds", {
-                min: formats.number(service.min),
-                max: formats.number(service.max),
-              })}
-              value={typed("quantity")}
+              hint={boundsText(visitor, service)}
+              value={typed("quantity") || onlyQuantity}
               required
             />
           )}

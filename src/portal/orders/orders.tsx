@@ -61,6 +61,11 @@ export async function ordersPage(call: Call, portal: Portal): Promise<View | Res
       <>
         <PageHead title={t("orders.title")}>
           <a href={`/orders.csv?${filters.values}`}>{t("site.csv")}</a>
+          {visitor.may("order") && (
+            <a class="button primary end" href="/new-order">
+              {t("nav.newOrder")}
+            </a>
+          )}
         </PageHead>
         <Tabs label={t("orders.filters")} tabs={tabsOf(call, query.status, read.counts)} />
         <Filters action="/orders" filters={filters}>

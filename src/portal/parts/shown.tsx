@@ -60,10 +60,11 @@ export function usualTime(
   return milliseconds === null ? t("services.tooFew") : formats.span(milliseconds);
 }
 
-/** Returns the smallest and the largest quantity of an order. */
+/** Returns the smallest and the largest quantity of an order; one number if there is no choice. */
 export function boundsText(
   { t, formats }: Pick<Visitor, "t" | "formats">,
   { min, max }: { min: number; max: number },
 ): string {
+  if (min === max) return formats.number(min);
   return t("newOrder.bounds", { min: formats.number(min), max: formats.number(max) });
 }

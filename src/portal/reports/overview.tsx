@@ -8,6 +8,7 @@ import { readSpendByDay } from "../../db/reports/reseller-spend.ts";
 import { countOpenOrders } from "../../db/users/reseller-limits.ts";
 import { isShown, noticeText } from "../../domain/members/notices.ts";
 import { Chart } from "../../web/components/chart.tsx";
+import { PageHead } from "../../web/components/page-head.tsx";
 import { Typed } from "../../web/components/shown.tsx";
 import type { View } from "../../web/server/results.ts";
 import { AddFunds } from "../payments/payments.tsx";
@@ -42,7 +43,16 @@ export async function overviewPage(call: Call, { now }: Portal): Promise<View> {
     title: t("overview.title"),
     body: (
       <>
-        <h1>{t("overview.title")}</h1>
+        <PageHead title={t("overview.title")}>
+          <span class="inline end">
+            <AddFunds visitor={visitor} />
+            {visitor.may("order") && (
+              <a class="button primary" href="/new-order">
+                {t("nav.newOrder")}
+              </a>
+            )}
+          </span>
+        </PageHead>
         {notices.map(({ texts }) => (
           <p class="notice quiet" lang={texts[visitor.language] === undefined ? "en" : undefined}>
             <Typed text={noticeText(texts, visitor.language)} />
@@ -67,13 +77,7 @@ export async function overviewPage(call: Call, { now }: Portal): Promise<View> {
         </div>
         <h2>{t("overview.lastOrders")}</h2>
         <OrderList visitor={visitor} rows={last} />
-        <p class="actions">
-          <AddFunds visitor={visitor} />
-          {visitor.may("order") && (
-            <a class="button primary" href="/new-order">
-              {t("nav.newOrder")}
-            </a>
-          )}
+        <p>
           <a href="/orders">{t("overview.allOrders")}</a>
         </p>
         {spent > 0n && (

@@ -10,7 +10,7 @@ type Text = Extract<Key, `nav.${string}`>;
 /** `also`: paths of pages that belong to it, too. */
 const PAGES: readonly (readonly [path: string, text: Text, also?: readonly string[]])[] = [
   ["/", "nav.overview"],
-  ["/new-order", "nav.newOrder"],
+  ["/new-order", "nav.newOrder", ["/new-orders"]],
   ["/orders", "nav.orders"],
   ["/services", "nav.services"],
   ["/balance", "nav.balance", ["/payments", "/add-funds", "/invoices"]],

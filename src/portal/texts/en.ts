@@ -426,7 +426,7 @@ export const en = {
   "orders.remains": "Remains",
   "orders.reference": "Reference",
   "orders.all": "All",
-  "orders.findLabel": "Number, reference or part of the link",
+  "orders.findLabel": "Number, reference or link",
   "orders.notFound": "No order has this number, reference or link.",
   "orders.searchedTo": {
     one: "{count} order was searched. Older ones are searched on the next page.",

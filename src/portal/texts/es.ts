@@ -443,7 +443,7 @@ export const es: Catalogue = {
   "orders.remains": "Pendiente",
   "orders.reference": "Referencia",
   "orders.all": "Todos",
-  "orders.findLabel": "Número, referencia o parte del enlace",
+  "orders.findLabel": "Número, referencia o enlace",
   "orders.notFound": "Ningún pedido tiene este número, referencia o enlace.",
   "orders.searchedTo": {
     one: "Se buscó en {count} pedido. En la página siguiente se busca en los anteriores.",

@@ -438,7 +438,7 @@ export const ptBr: Catalogue = {
   "orders.remains": "Restante",
   "orders.reference": "Referência",
   "orders.all": "Todos",
-  "orders.findLabel": "Número, referência ou parte do link",
+  "orders.findLabel": "Número, referência ou link",
   "orders.notFound": "Nenhum pedido tem este número, referência ou link.",
   "orders.searchedTo": {
     one: "A busca passou por {count} pedido. A próxima página busca nos mais antigos.",

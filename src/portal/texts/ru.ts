@@ -442,7 +442,7 @@ export const ru: Catalogue = {
   "orders.remains": "Осталось",
   "orders.reference": "Ваша метка",
   "orders.all": "Все",
-  "orders.findLabel": "Номер, метка или часть ссылки",
+  "orders.findLabel": "Номер, метка или ссылка",
   "orders.notFound": "Нет заказа с таким номером, меткой или ссылкой.",
   "orders.searchedTo": {
     one: "Просмотрен {count} заказ. Более старые — на следующей странице.",

@@ -427,7 +427,7 @@ export const tr: Catalogue = {
   "orders.remains": "Kalan",
   "orders.reference": "Referans",
   "orders.all": "Tümü",
-  "orders.findLabel": "Numara, referans veya bağlantının bir kısmı",
+  "orders.findLabel": "Numara, referans ya da bağlantı",
   "orders.notFound": "Bu numaraya, referansa veya bağlantıya sahip sipariş yok.",
   "orders.searchedTo": {
     one: "{count} sipariş arandı. Daha eskiler sonraki sayfada aranır.",
