@@ -6,6 +6,8 @@ import type { PaymentMethodRow } from "../../db/tables/payments.ts";
 import { METHOD_ID } from "../../domain/payments/payment-methods.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 import type { MethodSettings } from "../../payments/method.ts";
+import { kindOf } from "../../payments/methods.ts";
+import type { AttentionItem } from "../reports/attention.ts";
 import type { Call } from "../server/call.ts";
 
 export interface ShownMethod {
@@ -31,6 +33,18 @@ export function requireShownMethod(reader: Reader, params: Call["params"]): Show
 
 export function settingsOf({ settings }: Pick<PaymentMethodRow, "settings">): MethodSettings {
   return JSON.parse(settings) as MethodSettings;
+}
+
+/** Methods that are offered in test mode, by which credit costs nothing. */
+export function testItems(methods: readonly PaymentMethodRow[]): AttentionItem[] {
+  return methods
+    .filter((method) => method.active && kindOf(method).isTest?.(settingsOf(method)))
+    .map((method) => ({
+      tone: "busy",
+      text: `The way to pay ${method.methodId} is on in test mode: test cards get real credit`,
+      action: "Turn it off, or enter the keys of live mode",
+      href: methodPath(method),
+    }));
 }
 
 export function methodPath({ methodId }: Pick<PaymentMethodRow, "methodId">): string {

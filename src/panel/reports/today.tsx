@@ -3,6 +3,7 @@
 
 /** @jsxImportSource preact */
 
+import { listMethods } from "../../db/payments/payment-methods.ts";
 import { readAttention } from "../../db/reports/attention.ts";
 import { PERIOD_MS } from "../../db/reports/order-counts.ts";
 import { listAuditEntries, type ListedAuditEntry } from "../../db/administrators/audit.ts";
@@ -16,6 +17,7 @@ import {
 } from "../../reports/activity.ts";
 import { showHidden } from "../../domain/values/text.ts";
 import { DAY_MS } from "../../domain/values/spans.ts";
+import { testItems } from "../payments/shown-method.ts";
 import { attentionItems, type AttentionItem } from "./attention.ts";
 import { AUDIT_WORDS } from "../administrators/audit-words.ts";
 import { showEntries, type ShownEntry, Subject } from "../administrators/audit-entries.tsx";
@@ -46,12 +48,16 @@ export async function todayPage(call: Call, panel: Panel): Promise<View> {
   const figures = await panel.activity(FIGURES_WAIT_MS);
   const lateness = await panel.lateness();
   const mayDecide = mayAct(call.visitor.administrator.role, "operator");
-  const { attention, changes, requests } = await call.read((reader) => ({
+  const { attention, methods, changes, requests } = await call.read((reader) => ({
     attention: readAttention(reader, now),
+    methods: listMethods(reader),
     changes: showEntries(reader, lastByOperators(reader)),
     requests: mayDecide ? withRefunds(reader, waitingRequests(reader)) : [],
   }));
-  const items = attentionItems(attention, panel.machine(), lateness, now);
+  const items = [
+    ...attentionItems(attention, panel.machine(), lateness, now),
+    ...testItems(methods),
+  ];
   return {
     title: "Today",
     body: (

@@ -179,10 +179,13 @@ describe("secrets", () => {
     const asked = await panel.post(path, { active: "yes" });
     expect([asked.status, asked.text]).toEqual([200, expect.stringContaining("real credit")]);
     expect(rowOf("secret-card")!.active).toBe(false);
+    const onToday = async () =>
+      (await panel.get("/")).text.includes("secret-card is on in test mode");
+    expect(await onToday()).toBe(false);
     expect((await panel.confirm(path, { active: "yes" })).status).toBe(303);
-    expect(rowOf("secret-card")!.active).toBe(true);
+    expect([rowOf("secret-card")!.active, await onToday()]).toEqual([true, true]);
     expect((await panel.post(`${path}/secrets`, { "secret-key": KEY })).status).toBe(303);
     expect((await panel.post(`${path}/secrets`, test)).status).toBe(422);
-    expect(storedKeys()["secret-key"]).toBe(KEY);
+    expect([storedKeys()["secret-key"], await onToday()]).toEqual([KEY, false]);
   });
 });
