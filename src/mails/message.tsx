@@ -17,7 +17,7 @@ export function messageOf(
   const content = contentOf(due, site, token);
   const { unsubscribe } = content;
   return {
-    messageId: `<${Bun.SHA256.hash(due.id, "hex").slice(0, 32)}@${domain}>`,
+    messageId: messageIdOf(due, domain),
     to: due.email,
     subject: content.subject,
     text: textOf(content),
@@ -31,6 +31,15 @@ export function messageOf(
       : {},
     date: new Date(due.createdAt),
   };
+}
+
+/**
+ * Returns the same id for each attempt, so that a receiver hides a mail that arrives twice. A mail with another link has
+ * another id: only the last link works, and must not be the one that is hidden.
+ */
+function messageIdOf({ id, linkHash }: DueMail, domain: string): string {
+  const same = linkHash === null ? id : `${id} ${linkHash}`;
+  return `<${Bun.SHA256.hash(same, "hex").slice(0, 32)}@${domain}>`;
 }
 
 function textOf({ paragraphs, facts, action, notes, reasons, unsubscribe, brand }: MailContent) {

@@ -16,7 +16,7 @@ const CONNECT_MS = 20 * SECOND_MS;
 const ANSWER_MS = 30 * SECOND_MS;
 
 export interface OutgoingMail {
-  /** The same for each attempt, so that a receiver recognises a mail that arrives twice. */
+  /** The same for each attempt with the same text, so that a receiver recognises a mail that arrives twice. */
   messageId: string;
   to: string;
   subject: string;

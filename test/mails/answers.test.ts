@@ -102,7 +102,9 @@ describe("one attempt", () => {
       reply: "250 taken",
     });
     expect(Object.values(server.reached).every((count) => count > 0)).toBe(true);
-    expect(server.arrived).toEqual([{ to: MAIL.to, messageId: MAIL.messageId, isAnswered: true }]);
+    expect(server.arrived).toEqual([
+      { to: MAIL.to, messageId: MAIL.messageId, link: null, isAnswered: true },
+    ]);
   });
 
   test.each(CELLS)("%s, %s: %s", async (step, name, failure) => {

@@ -8,6 +8,8 @@ export interface ServeProcess {
   ended(): Promise<Ended>;
   /** Sends SIGTERM and waits for the end. */
   stop(): Promise<Ended>;
+  /** Ends it between two instructions. */
+  kill(): Promise<Ended>;
 }
 
 export interface Ended {
@@ -58,6 +60,10 @@ export async function spawnServe(data: string, ...flags: string[]): Promise<Serv
     ended,
     stop() {
       serve.kill("SIGTERM");
+      return ended();
+    },
+    kill() {
+      serve.kill("SIGKILL");
       return ended();
     },
   };

@@ -25,6 +25,8 @@ export type Answer = string | null;
 export interface ScriptedMail {
   to: string;
   messageId: string;
+  /** The token of its link; null: it has none. */
+  link: string | null;
   /** Whether the client was told that it was taken. */
   isAnswered: boolean;
 }
@@ -71,7 +73,9 @@ export async function startScriptedMailServer(
       if (text !== null) {
         if (line !== ".") return void (text += `${line}\n`);
         const messageId = /^message-id:\s*(\S+)/im.exec(text)![1]!;
-        const mail = { to, messageId, isAnswered: false };
+        // Long lines are folded by quoted-printable.
+        const link = /#([\w-]{43})/.exec(text.replaceAll("=\n", ""))?.[1] ?? null;
+        const mail = { to, messageId, link, isAnswered: false };
         text = null;
         arrived.push(mail);
         mail.isAnswered = at("end", "250 taken").startsWith("2");
