@@ -40,11 +40,11 @@ export interface BeginPage {
 }
 
 /**
- * What came of a notice. `recorded`: also if it was before. `ignored`: genuine, but about no payment. `unknown`: no such
- * method or payment. `unavailable`: send it again.
+ * What came of a notice. `recorded`: also if it was before. `ignored`: genuine, but about no payment. `absent`: no such
+ * method. `unknown`: genuine, but no such payment. `unavailable`: send it again.
  */
 export type NoticeOutcome =
-  "recorded" | "ignored" | "refused" | "wrong" | "unknown" | "conflict" | "unavailable";
+  "recorded" | "ignored" | "refused" | "wrong" | "absent" | "unknown" | "conflict" | "unavailable";
 
 export interface Payments {
   /** Begins a payment, or begins it again after an unknown outcome. Rejects with Refusal if it does not exist. */
@@ -130,11 +130,11 @@ export function createPayments(deps: PaymentDeps): Payments {
     notice: Notice,
   ): Promise<NoticeOutcome> => {
     // No method has such an id, and PostgreSQL refuses to look up a NUL.
-    if (!("value" in METHOD_ID.read(methodId))) return "unknown";
+    if (!("value" in METHOD_ID.read(methodId))) return "absent";
     const method = await store.read((reader) => findMethod(reader, methodId));
-    if (method?.kind !== kind) return "unknown";
+    if (method?.kind !== kind) return "absent";
     const api = await connect(method);
-    if (!api.notice) return "unknown";
+    if (!api.notice) return "absent";
     const result = await api.notice(notice);
     if ("refused" in result || "wrong" in result) {
       const cause = "refused" in result ? result.refused : result.wrong;

@@ -11,6 +11,7 @@ import { type Clock, systemClock } from "../scheduling/clock.ts";
 import type { DeliveryService } from "../delivery/delivery.ts";
 import type { DeliveryDeps } from "../delivery/provider-worker.ts";
 import type { NoticeDeps } from "../http/payments/routes.ts";
+import { createNoticeLimits } from "../http/payments/notice-limits.ts";
 import { createRateLimits } from "../http/server/rate-limits.ts";
 import { responseTemplate } from "../http/server/response-template.ts";
 import type { ServerDeps } from "../http/server/server.ts";
@@ -122,6 +123,7 @@ export function apiDeps(config: Config, started: Started): ServerDeps & NoticeDe
     logReads: config.logReads,
     inFlight: new Map(),
     onInternalError: internalErrors(started),
+    noticeLimits: createNoticeLimits(config.rateLimit !== 0),
     receiveNotice: (kind, methodId, notice) => payments.receive(kind, methodId, notice),
     awaitProvider: async (order) => (await delivery.promise).awaitProvider(order),
     readiness: createReadiness({

@@ -2,7 +2,7 @@
 
 import type { PaymentFacts } from "../../domain/alerts/payment-conditions.ts";
 import { ENDED_READ_LIMIT_MS, OPEN_READ_PAUSE_MS } from "../../domain/payments/payment-reads.ts";
-import type { PaymentState } from "../../domain/payments/payment-states.ts";
+import type { PaymentEvent, PaymentState } from "../../domain/payments/payment-states.ts";
 import { givenNames, listByFilters } from "../port/filtered-lists.ts";
 import type { Page } from "../port/pages.ts";
 import type { Reader, TimeWindow, Tx } from "../port/port.ts";
@@ -115,6 +115,18 @@ const EVENTS = query({
 /** The events of a payment, the oldest first. */
 export function listPaymentEvents(reader: Reader, paymentId: number) {
   return reader.all(EVENTS, { paymentId });
+}
+
+const EVENT_COUNT = query({
+  parameters: { paymentId: number, event: text },
+  columns: { events: number },
+  restrictedBy: ["paymentId"],
+  text: `SELECT count(*) AS "events" FROM payment_events WHERE payment_id = :paymentId AND event = :event`,
+});
+
+/** Counts the events of a payment of one kind. */
+export function countPaymentEvents(reader: Reader, paymentId: number, event: PaymentEvent): number {
+  return reader.one(EVENT_COUNT, { paymentId, event })!.events;
 }
 
 const TRANSFERS = query({

@@ -72,7 +72,7 @@ export function createRateLimits(
 ): RateLimits {
   const keys = new Map<string, RequestAllowance>();
   const resellers = new Map<number, RequestAllowance>();
-  const failures = new Map<string, TokenBucket>();
+  const failures = createFailureLimit(rate === 0 ? 0 : FAILURE_RATE, 1, servers);
   const hasDefaults = appliedLimits(NO_OWN_LIMITS, orders) !== null;
 
   const orderLimitsOf = ({ testOf, limits }: LimitedKey) => {
@@ -94,22 +94,49 @@ export function createRateLimits(
   return {
     allowanceOf,
     orderLimitsOf,
-    hasFailures: () => failures.size > 0,
+    hasFailures: () => failures.hasAny(),
     refuseGuessing(address) {
-      const bucket = failures.get(rateLimitGroup(address));
-      if (!bucket) return;
-      const cost = costIn(bucket, servers());
-      if (bucket.getWaitTime(cost) > 0) throw exceeded("address", FAILURE_RATE, bucket, cost);
+      const retryAfterSeconds = failures.waitOf(address);
+      if (retryAfterSeconds > 0) throw exceeded("address", FAILURE_RATE, 1, retryAfterSeconds);
     },
-    noteFailure(address) {
+    noteFailure: (address) => failures.note(address),
+  };
+}
+
+/** A limit for the failures of each address, such as unknown keys or notices that are not genuine. */
+export interface FailureLimit {
+  /** Returns whether any address has failed lately. If none has, callers need not compute the address. */
+  hasAny(): boolean;
+  /** Returns the seconds until the address may fail again; 0: it may. */
+  waitOf(address: string): number;
+  /** Counts a failure. */
+  note(address: string): void;
+}
+
+/** `servers`: as for createRateLimits. */
+export function createFailureLimit(
+  rate: Rate | 0,
+  burst = BURST_FACTOR,
+  servers: () => number = () => 1,
+): FailureLimit {
+  const buckets = new Map<string, TokenBucket>();
+  return {
+    hasAny: () => buckets.size > 0,
+    waitOf(address) {
+      const bucket = buckets.get(rateLimitGroup(address));
+      if (!bucket) return 0;
+      const milliseconds = bucket.getWaitTime(costIn(bucket, servers()));
+      return milliseconds > 0 ? Math.max(1, Math.ceil(milliseconds / 1000)) : 0;
+    },
+    note(address) {
       if (rate === 0) return;
-      evictOldest(failures);
+      evictOldest(buckets);
       const customer = rateLimitGroup(address);
-      const bucket = failures.get(customer) ?? fullBucket(FAILURE_RATE, 1);
+      const bucket = buckets.get(customer) ?? fullBucket(rate, burst);
       bucket.tryRemoveTokens(costIn(bucket, servers()));
       // Deleted and set again, so that the map is in the order of the last failure.
-      failures.delete(customer);
-      failures.set(customer, bucket);
+      buckets.delete(customer);
+      buckets.set(customer, bucket);
     },
   };
 }
@@ -169,7 +196,9 @@ class RequestAllowance implements Allowance {
     const { bucket, requests } = this;
     if (bucket === null || requests === 0) return;
     const cost = costIn(bucket, this.servers());
-    if (!bucket.tryRemoveTokens(cost)) throw exceeded("key", requests, bucket, cost);
+    if (bucket.tryRemoveTokens(cost)) return;
+    const retryAfterSeconds = Math.max(1, Math.ceil(bucket.getWaitTime(cost) / 1000));
+    throw exceeded("key", requests, BURST_FACTOR, retryAfterSeconds);
   }
 
   rate(): string | null {
@@ -237,14 +266,15 @@ function costIn({ bucketSize }: TokenBucket, servers: number): number {
   return Math.min(servers, bucketSize);
 }
 
-function exceeded(by: RateExceeded["by"], rate: Rate, bucket: TokenBucket, cost: number): Refusal {
-  return new Refusal("too_many_requests", {
-    by,
-    requests: rate.requests,
-    windowSeconds: rate.milliseconds / 1000,
-    burst: bucket.bucketSize,
-    retryAfterSeconds: Math.max(1, Math.ceil(bucket.getWaitTime(cost) / 1000)),
-  });
+function exceeded(
+  by: RateExceeded["by"],
+  { requests, milliseconds }: Rate,
+  burst: number,
+  retryAfterSeconds: number,
+): Refusal {
+  const windowSeconds = milliseconds / 1000;
+  const details = { by, requests, windowSeconds, burst: requests * burst, retryAfterSeconds };
+  return new Refusal("too_many_requests", details);
 }
 
 /** Evicts buckets that are full again, and the oldest one when the map is full. */

@@ -1,7 +1,7 @@
 // Payments as members ask for them: created, begun at the method, and claimed. docs/specification/payments.md.
 
 import { findMethod, mayUseMethod } from "../../db/payments/payment-methods.ts";
-import { countOpenPayments } from "../../db/payments/payments.ts";
+import { countOpenPayments, countPaymentEvents } from "../../db/payments/payments.ts";
 import type { Reader, Tx } from "../../db/port/port.ts";
 import {
   type Payment,
@@ -139,6 +139,9 @@ export function recordBegun(
   return changePayment(tx, payment, { event: "begun", actor: SERVER, fields }, context);
 }
 
+/** Limit for the recorded claims of a payment. Later ones still replace what was claimed. */
+const CLAIM_EVENTS_LIMIT = 20;
+
 export interface ClaimPayment {
   id: string;
   /** What the customer says about what it paid. */
@@ -161,7 +164,9 @@ export function claimPayment(tx: Tx, command: ClaimPayment, context: Context): n
   if (!command.isClaimed) throw refusal("payment_not_claimable");
   refuseClosed(payment, "claimed");
   const earlier = file && tx.row(paymentAttachments.byKey, payment.paymentId);
-  const isAgain = payment.awaits !== null;
+  const isAgain =
+    payment.awaits !== null &&
+    countPaymentEvents(tx, payment.paymentId, "claimed") < CLAIM_EVENTS_LIMIT;
   // Nothing is refused from here on.
   if (file) {
     const { paymentId, account } = payment;
@@ -172,7 +177,7 @@ export function claimPayment(tx: Tx, command: ClaimPayment, context: Context): n
   const fields = { customerReference: reference, nextReadAt: null };
   const awaits = payment.awaits ?? ("claim" as const);
   const after = changePayment(tx, payment, { event: "claimed", actor, fields, awaits }, context);
-  // A repeated claim changes no state, so only its event is recorded, without a mail to the operator.
+  // A repeated claim changes no state, so only its event is recorded, up to a limit, without a mail to the operator.
   if (isAgain) noteEvent(tx, after, "claimed", { actor }, context);
   return null;
 }

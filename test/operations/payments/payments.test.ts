@@ -155,12 +155,19 @@ test("once all of a payment's credit is debited in parts, nothing is left to dec
   expect(database.read(readPaymentFacts).reversed).toBe(0);
 });
 
-test("however often the customer repeats its claim, the operator gets one mail", () => {
+test("however often the customer repeats its claim, the operator gets one mail, and the events do not grow without end", () => {
   seedMethod(database, "bank", "manual");
   database.run("setMailSettings", { active: true, operator: "operator@nova.example" });
   const id = ask(10, "bank");
   const claim = { id, reference: "T", file: null, isClaimed: true, actor };
-  for (let times = 0; times < 5; times += 1) database.execute("claimPayment", claim, NOW);
+  for (let times = 0; times < 60; times += 1) {
+    database.execute("claimPayment", { ...claim, reference: `T${times}` }, NOW);
+  }
+  expect(found(id)).toMatchObject({ awaits: "claim", customerReference: "T59" });
+  const [claims] = database.query<{ events: number }>(
+    "SELECT count(*) AS events FROM payment_events WHERE event = 'claimed'",
+  );
+  expect(Number(claims!.events)).toBe(20);
   expect(database.query("SELECT kind FROM mails")).toEqual([{ kind: "payment_to_approve" }]);
 });
 
