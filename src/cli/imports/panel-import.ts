@@ -50,6 +50,9 @@ interface PanelImportOptions extends CommonOptions, ConfirmOptions {
   skipRefused?: true;
 }
 
+/** Time for which the command works before it rests, beside a server. */
+const WORK_MS = 2;
+
 type PanelPaths = Partial<Record<PanelTable, string>>;
 
 export function declarePanelImport(group: Command): void {
@@ -150,6 +153,7 @@ async function run(
         }
         line!.update(rows);
       },
+      isShared: session.hasServer,
       rest: restBeside(session),
       async confirm(plan) {
         (line as Progress | null)?.end();
@@ -196,7 +200,9 @@ function restBeside({ hasServer }: Session): () => Promise<void> | void {
   if (!hasServer) return () => {};
   let workedFrom = performance.now();
   return async () => {
-    await Bun.sleep(performance.now() - workedFrom);
+    const worked = performance.now() - workedFrom;
+    if (worked < WORK_MS) return;
+    await Bun.sleep(worked);
     workedFrom = performance.now();
   };
 }

@@ -14,8 +14,10 @@ import { readKey, readOrder, readService, readUser } from "./read-rows.ts";
 import { isDump, type PanelFile, readTable } from "./table-file.ts";
 import { Usernames } from "./usernames.ts";
 
-/** Rows that are planned or written in one transaction. Orders that are placed beside an import wait for it. */
-const BATCH_ROWS = { users: 50, services: 25, keys: 100, orders: 100 } as const;
+/** Rows that are planned or written in one transaction beside a server: orders that are placed meanwhile wait for it. */
+const SHARED_ROWS = { users: 25, services: 10, keys: 50, orders: 50 } as const;
+/** Rows that are planned or written in one transaction otherwise. */
+const ROWS_ALONE = 1000;
 /** Limits for listed errors and notes. Further ones are only counted. */
 const WRONG_LISTED = 1000;
 const NOTES_LISTED = 1000;
@@ -105,6 +107,8 @@ export interface ImportOptions {
   /** Imports the other rows if some are refused. */
   skipRefused: boolean;
   progress: ImportProgress;
+  /** Whether a server uses the database. */
+  isShared: boolean;
   /** Called after each piece of work of some milliseconds, so that others get their turn. Throws to stop the import. */
   rest(): Awaitable<void>;
   /** Asks for permission to write. Throws if it is not given. */
@@ -333,7 +337,8 @@ class Pass {
   ): Promise<void> {
     const file = this.options.files[table];
     if (file === undefined) return;
-    const { map, progress } = this.options;
+    const { map, progress, isShared } = this.options;
+    const batchRows = isShared ? SHARED_ROWS[table] : ROWS_ALONE;
     const counts = this.report[table];
     const run = (this.isWriting ? this.target.write : this.target.plan)[table];
     const names = await this.#lookUp(file, table);
@@ -371,7 +376,7 @@ class Pass {
           if (!(error instanceof RowError)) throw error;
           this.#refuse(table, error);
         }
-        if (batch.length === BATCH_ROWS[table]) await flush();
+        if (batch.length === batchRows) await flush();
       }
     }
     if (batch.length > 0) await flush();

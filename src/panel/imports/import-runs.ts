@@ -41,6 +41,8 @@ import {
 
 /** Time after which files that nobody used are removed. */
 const KEPT_MS = 2 * 60 * 60_000;
+/** Time for which an import works before it rests. Requests wait for it. */
+const WORK_MS = 2;
 /** Tries of a write while the database accepts none, one a second. */
 const TRIES = 60;
 const TRY_AGAIN_MS = 1000;
@@ -248,6 +250,7 @@ export class ImportRuns {
       dryRun,
       skipRefused,
       confirm,
+      isShared: true,
       rest: this.#resting(),
       progress(table, rows) {
         if ("progress" in state)
@@ -260,8 +263,10 @@ export class ImportRuns {
   #resting(): () => Promise<void> {
     let workedFrom = performance.now();
     return async () => {
-      await Bun.sleep(Math.max(performance.now() - workedFrom, 1));
       if (this.#isStopping) throw new Stopped();
+      const worked = performance.now() - workedFrom;
+      if (worked < WORK_MS) return;
+      await Bun.sleep(worked);
       workedFrom = performance.now();
     };
   }

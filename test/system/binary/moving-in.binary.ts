@@ -28,7 +28,7 @@ import { compileShim } from "../powercut/shim.ts";
 
 const KILLS = runs(3, 10);
 /** After how many syncs of files it is killed: the first of them are those of the start, and one follows each batch. */
-const SYNCS = { least: 12, below: 28 };
+const SYNCS = { least: 5, below: 13 };
 
 const size = { users: 400, services: 100, orders: 30_000, openEvery: 20 };
 
