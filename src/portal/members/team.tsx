@@ -18,7 +18,7 @@ import type { Call, Submission } from "../server/call.ts";
 import type { Portal } from "../server/portal.ts";
 import type { Visitor } from "../server/visitor.ts";
 
-export async function teamPage(call: Call): Promise<View> {
+export async function teamPage(call: Call, { now }: Portal): Promise<View> {
   const { visitor } = call;
   const { t } = visitor;
   const members = await call.read((reader) => listMembersOf(reader, visitor.payer.account));
@@ -48,7 +48,7 @@ export async function teamPage(call: Call): Promise<View> {
             },
             {
               heading: t("team.state"),
-              cell: (member) => <State visitor={visitor} member={member} />,
+              cell: (member) => <State visitor={visitor} member={member} now={now()} />,
             },
             {
               heading: t("team.lastSignIn"),
@@ -78,7 +78,7 @@ export async function teamPage(call: Call): Promise<View> {
           <h2>{t("team.invite")}</h2>
           <Form action="/members" submit={t("team.invite")}>
             <Field name="email" label={t("field.email")} required />
-            <Field name="name" label={t("field.name")} />
+            <Field name="name" label={t("field.name")} hint={t("team.nameHint")} />
             <Choice name="role" label={t("field.role")} options={roles(visitor)} value="buyer" />
           </Form>
         </section>
@@ -91,10 +91,20 @@ function roles({ t }: Visitor) {
   return MEMBER_ROLES.map((role) => [role, t(`role.${role}`)] as const).toReversed();
 }
 
-function State({ visitor: { t }, member }: { visitor: Visitor; member: Member }) {
-  if (!member.active) return <Badge state={t("team.disabled")} tone="quiet" />;
-  if (member.passwordHash === null) return <Badge state={t("team.invited")} tone="busy" />;
-  return <Badge state={t("team.active")} tone="good" />;
+function State({
+  visitor: { t },
+  member: { active, passwordHash, invitedUntil },
+  now,
+}: {
+  visitor: Visitor;
+  member: Member;
+  now: number;
+}) {
+  if (!active) return <Badge state={t("team.disabled")} tone="quiet" />;
+  if (passwordHash !== null) return <Badge state={t("team.active")} tone="good" />;
+  // Without a time, the mail with the link was not sent yet.
+  const isOver = invitedUntil !== null && invitedUntil <= now;
+  return <Badge state={t(isOver ? "team.expired" : "team.invited")} tone="busy" />;
 }
 
 function Actions({ visitor: { t, member: self }, member }: { visitor: Visitor; member: Member }) {
@@ -109,10 +119,10 @@ function Actions({ visitor: { t, member: self }, member }: { visitor: Visitor; m
           {of}
         </button>
       </Form>
-      {active && passwordHash !== null && (
-        <Form action={`/members/${id}/password`}>
+      {active && (
+        <Form action={`/members/${id}/${passwordHash === null ? "invite" : "password"}`}>
           <button>
-            {t("team.newPassword")}
+            {t(passwordHash === null ? "team.inviteAgain" : "team.newPassword")}
             {of}
           </button>
         </Form>
@@ -140,6 +150,21 @@ export async function inviteMember(
   await submission.submit("inviteOwnMember", invitation);
   if (token === null) return sentTo(submission, email!);
   return linkView(submission, portal, token, t("team.linkTitle", { name: name ?? email! }), 72);
+}
+
+/** Makes a new link for an invited member: it is sent by e-mail, or shown once. */
+export async function inviteAgain(
+  submission: Submission,
+  portal: Portal,
+): Promise<View | Redirect> {
+  const { t } = submission.visitor;
+  const { name, email, role, language, passwordHash } = await requireColleague(submission);
+  if (passwordHash !== null) throw refusal("member_email_taken");
+  if (role === "owner") await requireProof(submission);
+  const { token, invitationHash } = await newLink(submission);
+  await submission.submit("inviteOwnMember", { email, name, role, language, invitationHash });
+  if (token === null) return sentTo(submission, email);
+  return linkView(submission, portal, token, t("team.linkTitle", { name }), 72);
 }
 
 /** Makes a link to a new password for a member: it is sent by e-mail, or shown once. */

@@ -145,6 +145,7 @@ export const en = {
   "team.state": "State",
   "team.active": "Active",
   "team.invited": "Invited",
+  "team.expired": "Invitation expired",
   "team.disabled": "Disabled",
   "team.lastSignIn": "Last sign-in",
   "team.roleOf": "Role of {name}",
@@ -153,6 +154,8 @@ export const en = {
   "team.disable": "Disable",
   "team.enable": "Enable",
   "team.newPassword": "Reset the password",
+  "team.inviteAgain": "Invite again",
+  "team.nameHint": "Empty: the e-mail address.",
   "team.invite": "Invite a member",
   "team.linkTitle": "Link for {name}",
   "team.linkText":

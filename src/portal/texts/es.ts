@@ -150,6 +150,7 @@ export const es: Catalogue = {
   "team.state": "Estado",
   "team.active": "Activo",
   "team.invited": "Invitado",
+  "team.expired": "Invitación caducada",
   "team.disabled": "Desactivado",
   "team.lastSignIn": "Último inicio de sesión",
   "team.roleOf": "Rol de {name}",
@@ -158,6 +159,8 @@ export const es: Catalogue = {
   "team.disable": "Desactivar",
   "team.enable": "Activar",
   "team.newPassword": "Restablecer la contraseña",
+  "team.inviteAgain": "Invitar de nuevo",
+  "team.nameHint": "Vacío: el correo electrónico.",
   "team.invite": "Invitar a un miembro",
   "team.linkTitle": "Enlace para {name}",
   "team.linkText":

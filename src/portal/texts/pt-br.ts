@@ -148,6 +148,7 @@ export const ptBr: Catalogue = {
   "team.state": "Situação",
   "team.active": "Ativo",
   "team.invited": "Convidado",
+  "team.expired": "Convite expirado",
   "team.disabled": "Desativado",
   "team.lastSignIn": "Última entrada",
   "team.roleOf": "Função de {name}",
@@ -156,6 +157,8 @@ export const ptBr: Catalogue = {
   "team.disable": "Desativar",
   "team.enable": "Ativar",
   "team.newPassword": "Redefinir a senha",
+  "team.inviteAgain": "Convidar de novo",
+  "team.nameHint": "Vazio: o e-mail.",
   "team.invite": "Convidar um membro",
   "team.linkTitle": "Link para {name}",
   "team.linkText":

@@ -150,6 +150,7 @@ export const ru: Catalogue = {
   "team.state": "Состояние",
   "team.active": "Активен",
   "team.invited": "Приглашён",
+  "team.expired": "Приглашение истекло",
   "team.disabled": "Отключён",
   "team.lastSignIn": "Последний вход",
   "team.roleOf": "Роль: {name}",
@@ -158,6 +159,8 @@ export const ru: Catalogue = {
   "team.disable": "Отключить",
   "team.enable": "Включить",
   "team.newPassword": "Сбросить пароль",
+  "team.inviteAgain": "Пригласить снова",
+  "team.nameHint": "Пусто: адрес электронной почты.",
   "team.invite": "Пригласить участника",
   "team.linkTitle": "Ссылка для {name}",
   "team.linkText":

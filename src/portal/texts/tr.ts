@@ -147,6 +147,7 @@ export const tr: Catalogue = {
   "team.state": "Durum",
   "team.active": "Etkin",
   "team.invited": "Davet edildi",
+  "team.expired": "Davetin süresi doldu",
   "team.disabled": "Devre dışı",
   "team.lastSignIn": "Son giriş",
   "team.roleOf": "{name} rolü",
@@ -155,6 +156,8 @@ export const tr: Catalogue = {
   "team.disable": "Devre dışı bırak",
   "team.enable": "Etkinleştir",
   "team.newPassword": "Parolayı sıfırla",
+  "team.inviteAgain": "Yeniden davet et",
+  "team.nameHint": "Boş: e-posta adresi.",
   "team.invite": "Üye davet et",
   "team.linkTitle": "{name} için bağlantı",
   "team.linkText":

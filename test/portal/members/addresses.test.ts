@@ -107,7 +107,7 @@ const WAYS: Record<string, { mail: boolean[]; isVisitor?: true; modes?: readonly
       const { id } = portal.read((reader) => listMembersOf(reader, accountOf("alice"))).find(({ email }) => email === EVE)!;
       const steps = [first, await portal.get("/members", cookie), await invite()];
       steps.push(await portal.post(`/members/${id}/role`, cookie, { role: "developer" }));
-      for (const verb of ["disable", "enable", "password"]) {
+      for (const verb of ["disable", "invite", "enable", "invite", "password"]) {
         steps.push(await portal.post(`/members/${id}/${verb}`, cookie));
       }
       return [...steps, await portal.get("/members", cookie)];

@@ -15,6 +15,7 @@ import {
 } from "../../../src/db/members/registrations.ts";
 import { LINK_PAUSE_MS, type MailKind } from "../../../src/domain/mails/mails.ts";
 import { MAIL_CHOICES } from "../../../src/domain/members/members.ts";
+import type { Member } from "../../../src/db/tables/members.ts";
 import { hashSecret } from "../../../src/web/sessions/session-cookie.ts";
 import { openPortal, PASSWORD, type Reply, type TestPortal } from "../../support/worlds/portal.ts";
 import { VISITOR } from "../../support/seeds/visitors.ts";
@@ -271,6 +272,30 @@ describe("an owner", () => {
     expect(kinds()).toEqual(["invitation", "password_reset"]);
   });
 });
+
+test("an owner invites again whoever has not come, and sees that the invitation has expired", async () => {
+  portal.run("setMailSettings", { active: false, operator: null });
+  const cookie = portal.session(ann);
+  await portal.post("/members", cookie, { email: "bob@x.example", name: "Bob", role: "buyer" });
+  const find = () => portal.read((reader) => listInvitedByEmail(reader, "bob@x.example", 2));
+  const [{ id, invitedUntil, invitationHash }] = find() as [Member];
+  portal.clock.now = invitedUntil! - 1;
+  expect((await portal.get("/members", cookie)).text).not.toContain("Invitation expired");
+  portal.clock.now = invitedUntil!;
+  const late = portal.session(ann);
+  portal.query("UPDATE member_sessions SET created_at = ?, seen_at = ?", invitedUntil, invitedUntil);
+  const { text } = await portal.get("/members", late);
+  expect([text.includes("Invitation expired"), text.includes(`/members/${id}/invite`)]).toEqual([true, true]);
+  const again = await portal.post(`/members/${id}/invite`, late);
+  expect(again.text).toMatch(/\/set-up#[\w-]{43}</);
+  const found = find();
+  expect(found).toHaveLength(1);
+  expect(found[0]).toMatchObject({ id, name: "Bob", role: "buyer" });
+  expect(found[0]!.invitationHash).not.toBe(invitationHash);
+  // Whoever has come gets no invitation.
+  const reply = await portal.post(`/members/${ann}/invite`, late);
+  expect(reply.status).toBe(422);
+}); // prettier-ignore
 
 describe("the link that turns a kind of e-mail off", () => {
   /** A mail about each kind that can be turned off, by its choice. */
