@@ -218,6 +218,14 @@ const OWN_CONTENTS: { [K in MailKind]: (data: MailData[K], reader: Reader) => Ow
     ],
     action: { label: "See the alerts", path: "/alerts" },
   }),
+  registration_to_approve: ({ at }, { brand }) => ({
+    subject: `${brand}: a visitor asks for an account`,
+    paragraphs: [
+      "A visitor has confirmed an e-mail address and waits. Approve or decline the request.",
+    ],
+    facts: [["Since", utcText(at)]],
+    action: { label: "Decide", path: "/members/registrations" },
+  }),
   payment_to_approve: (
     { payment, user, method, amountMicros, currency, at },
     { brand, formats },

@@ -33,6 +33,7 @@ const DATA: { [K in MailKind]: MailData[K] } = {
   payment_rejected: { ...PAYMENT, reason: HOSTILE },
   order_refund: { orderId: 1234, service: HOSTILE, status: "PARTIAL", refundMicros: 1_160_000, at: AT },
   alert: { event: "alert.raised", kind: "disk_low", subject: "disk", message: HOSTILE, at: AT },
+  registration_to_approve: { at: AT },
   payment_to_approve: { ...PAYMENT, user: HOSTILE, method: "Bank" },
 }; // prettier-ignore
 

@@ -52,6 +52,7 @@ export interface MailData {
     message: string;
     at: number;
   };
+  registration_to_approve: { at: number };
   payment_to_approve: {
     payment: string;
     user: string;
@@ -92,6 +93,7 @@ export const MAIL_KINDS: Record<MailKind, KindFacts> = {
   payment_rejected: chosen("payment"),
   order_refund: chosen("order_refund"),
   alert: always("operator"),
+  registration_to_approve: always("operator"),
   payment_to_approve: always("operator"),
 };
 

@@ -33,6 +33,7 @@ const KINDS: Record<MailKind, string> = {
   payment_rejected: "payment rejected",
   order_refund: "order refunded",
   alert: "alert",
+  registration_to_approve: "registration to approve",
   payment_to_approve: "payment to approve",
 };
 

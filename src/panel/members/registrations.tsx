@@ -2,12 +2,17 @@
 
 /** @jsxImportSource preact */
 
-import { findRegistration, listRegistrations } from "../../db/members/registrations.ts";
+import {
+  countRegistrations,
+  findRegistration,
+  listRegistrations,
+} from "../../db/members/registrations.ts";
 import type { Registration } from "../../db/tables/members.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { LANGUAGE_NAMES } from "../../domain/members/languages.ts";
 import { USERNAME_FORM } from "../../domain/users/users.ts";
 import { refusal } from "../../domain/values/error-table.ts";
+import { counted } from "../../domain/values/text.ts";
 import { Field, Fold, Form } from "../../web/components/fields.tsx";
 import { List } from "../../web/components/lists.tsx";
 import { PageHead } from "../../web/components/page-head.tsx";
@@ -31,7 +36,10 @@ const PATH = "/members/registrations";
 const SHOWN = 100;
 
 export async function registrationsPage(call: Call, panel: Panel): Promise<View> {
-  const all = await call.read(listRegistrations);
+  const { all, unproved } = await call.read((reader) => ({
+    all: listRegistrations(reader),
+    unproved: countRegistrations(reader).unproved,
+  }));
   const mayDecide = mayAct(call.visitor.administrator.role, "operator");
   const isOn = panel.portal.registration === "approve";
   return {
@@ -60,6 +68,11 @@ export async function registrationsPage(call: Call, panel: Panel): Promise<View>
               : []),
           ]}
         />
+        {unproved > 0 && (
+          <p class="hint">
+            {counted(unproved, "visitor")} got a link by e-mail and did not open it yet.
+          </p>
+        )}
         {all.length > SHOWN && <p class="hint">{all.length - SHOWN} more wait after these.</p>}
       </>
     ),

@@ -2,7 +2,12 @@
 
 /** @jsxImportSource preact */
 
-import { findPortalSettings, listMembersOf, PORTAL_SIGN_INS } from "../../db/members/members.ts";
+import {
+  findMemberByEmail,
+  findPortalSettings,
+  listMembersOf,
+  PORTAL_SIGN_INS,
+} from "../../db/members/members.ts";
 import type { Reader } from "../../db/port/port.ts";
 import type { Member, PortalSettings } from "../../db/tables/members.ts";
 import type { User } from "../../db/users/users.ts";
@@ -82,6 +87,8 @@ export function Members({
 interface ShownMember extends Member {
   /** Number of live sessions. */
   sessions: number;
+  /** Whether the member is invited, and another one signs in with its address. */
+  isHeld: boolean;
 }
 
 export async function userMembersPage(call: Call, panel: Panel): Promise<View> {
@@ -92,7 +99,9 @@ export async function userMembersPage(call: Call, panel: Panel): Promise<View> {
     const shown = reader.each(read.members, (member): ShownMember => {
       const sessions = PORTAL_SIGN_INS.listSessionsOf(reader, member.id);
       const live = sessions.filter((each) => isSessionLive("portal", each, now));
-      return { ...member, sessions: live.length };
+      const isHeld =
+        member.passwordHash === null && findMemberByEmail(reader, member.email) !== undefined;
+      return { ...member, sessions: live.length, isHeld };
     });
     return { user: found, members: shown, allowed: read.allowed };
   });
@@ -140,7 +149,20 @@ export async function userMembersPage(call: Call, panel: Panel): Promise<View> {
           columns={[
             { heading: "Name", cell: ({ name }) => <Typed text={name} /> },
             { heading: "E-mail", cell: ({ email }) => <Typed text={email} /> },
-            { heading: "State", cell: (member) => <MemberState of={member} now={now} /> },
+            {
+              heading: "State",
+              cell: (member) => (
+                <>
+                  <MemberState of={member} now={now} />
+                  {member.isHeld && (
+                    <>
+                      {" "}
+                      <Badge state="address in use" tone="bad" />
+                    </>
+                  )}
+                </>
+              ),
+            },
             {
               heading: "Second factor",
               cell: ({ totpSecret }) => (totpSecret === null ? "off" : "on"),

@@ -10,7 +10,11 @@ import {
   PORTAL_SIGN_INS,
 } from "../../../src/db/members/members.ts";
 import { findUser } from "../../../src/db/users/users.ts";
-import { MEMBER_ROLES, type MemberRole } from "../../../src/domain/members/members.ts";
+import {
+  memberAuthor,
+  MEMBER_ROLES,
+  type MemberRole,
+} from "../../../src/domain/members/members.ts";
 import type { ActionRoute } from "../../../src/panel/server/route.ts";
 import { ROUTES } from "../../../src/panel/server/routes.ts";
 import { hashSecret } from "../../../src/web/sessions/session-cookie.ts";
@@ -245,6 +249,20 @@ test("the list finds members of all resellers by their name, address or reseller
   const { text } = await panel.get("/members?role=buyer&state=disabled");
   expect(text).toContain("No matching members.");
 });
+
+test("the operator sees that an invited address signs in elsewhere", async () => {
+  const other = member("bob");
+  const { email } = found(other);
+  const actor = { keyId: null, operator: memberAuthor(id) };
+  const invitation = { name: null, role: "viewer", language: "en", invitationHash: "5".repeat(64) } as const;
+  const shown = async () => (await panel.get(PATH)).text.includes("address in use");
+  panel.run("inviteOwnMember", { email: "free@x.example", ...invitation, actor });
+  expect(await shown()).toBe(false);
+  panel.run("inviteOwnMember", { email, ...invitation, invitationHash: "6".repeat(64), actor });
+  expect(await shown()).toBe(true);
+  const { text } = await panel.get(`/search?q=${encodeURIComponent(email)}`);
+  expect([text.includes("of alice"), text.includes("of bob")]).toEqual([true, true]);
+}); // prettier-ignore
 
 test("a search in the list shows what was typed as text", async () => {
   const { text } = await panel.get("/members?search=%3Cb%3E");

@@ -227,6 +227,7 @@ describe("a request for an account", () => {
 
   test("waits for the operator only once its address is proved, and opens nothing itself", async () => {
     portal.settings.registration = "approve";
+    portal.run("setMailSettings", { active: true, operator: "ops@nova.example" });
     await send("/register", EVE);
     expect(waiting()).toEqual([]);
     const token = tokenOf("registration");
@@ -236,10 +237,11 @@ describe("a request for an account", () => {
     expect((await prove()).headers.get("location")).toBe("/sign-in");
     expect(waiting()).toEqual([EVE.email]);
     expect(portal.read((reader) => findMemberByEmail(reader, EVE.email))).toBeUndefined();
-    // The link works once, and asking again sends none.
+    // The link works once, and asking again sends none. The operator is told once.
     expect((await prove()).status).toBe(422);
     await send("/register", EVE);
-    expect(kinds()).toEqual(["registration"]);
+    expect(kinds()).toEqual(["registration", "registration_to_approve"]);
+    expect(JSON.stringify(mails()[0])).not.toContain(EVE.email);
   });
 
   test("where too many wait, its link stays and works later", async () => {
