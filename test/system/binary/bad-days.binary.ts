@@ -2,7 +2,6 @@
 // back while sessions, links, payments and e-mails wait. Shows docs/specification/README.md#guarantee-full-disk.
 
 import { rmSync, writeFileSync } from "node:fs";
-import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { ATTACHMENT_LIMIT_BYTES } from "../../../src/domain/payments/attachments.ts";
@@ -26,9 +25,9 @@ import {
 } from "../../support/peers/stripe/server.ts";
 import { until } from "../../support/until.ts";
 import { createCustomer, type Customer } from "../../support/worlds/customer.ts";
+import { SECRET, sendNotice } from "../crash/payment-notices.ts";
 import { compileShim, type Shim, type ShimOptions } from "../powercut/shim.ts";
 
-const CALLBACK_SECRET = `whsec_${Buffer.alloc(32, 5).toString("base64")}`;
 const PNG = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 const COMPLETED = "checkout.session.completed";
 const HOUR_SECONDS = 3600;
@@ -80,7 +79,7 @@ async function openShop(fault: ShimOptions): Promise<void> {
   await admin("user create alice");
   const secrets = { "secret-key": TEST_KEY, "webhook-secret": WEBHOOK_SECRET };
   await addMethod("stripe card", secrets);
-  await addMethod("callback wallet", { secret: CALLBACK_SECRET });
+  await addMethod("callback wallet", { secret: SECRET });
   await addMethod("manual bank", {});
   stripe.to.endpoint = {
     url: `${server.url}/payments/stripe/card`,
@@ -108,21 +107,8 @@ async function invitation(name: string): Promise<string> {
   return /\S+set-up#\S+/.exec(received()!.mail.text!)![0];
 }
 
-/** Reports a payment as a program does. */
-async function report(payment: string): Promise<number> {
-  const data = { payment, id: `t-${payment}`, amount: "10", currency: "USD" };
-  const body = JSON.stringify({ type: "payment.paid", data });
-  const at = String(Math.floor(Date.now() / 1000));
-  const key = Buffer.from(CALLBACK_SECRET.slice("whsec_".length), "base64");
-  const signature = createHmac("sha256", key).update(`${data.id}.${at}.${body}`).digest("base64");
-  const headers = {
-    "webhook-id": data.id,
-    "webhook-timestamp": at,
-    "webhook-signature": `v1,${signature}`,
-  };
-  const url = `${server.url}/payments/callback/wallet`;
-  return (await fetch(url, { method: "POST", body, headers })).status;
-}
+const report = (payment: string) =>
+  sendNotice(server.url, { payment, id: `t-${payment}` }, { method: "wallet" });
 
 function receipt(): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(ATTACHMENT_LIMIT_BYTES);

@@ -27,6 +27,8 @@ export async function sendNotice(
     "webhook-id": id,
     "webhook-timestamp": at,
     "webhook-signature": `v1,${signature}`,
+    // Answers have it too.
+    "x-request-id": payment,
   };
   try {
     return (await fetch(`${url}/payments/callback/${method}`, { method: "POST", body, headers }))

@@ -1,7 +1,7 @@
 // `bun run test:powercut [images] [seed] [--synchronous-normal]`: power cuts, replayed.
 // The binary's writes, syncs and responses are traced under load; the trace is cut anywhere, unsynced writes are
 // dropped, kept, cut off, reordered or torn, and the server's own code opens what is left. Each image must be
-// intact, add up, and hold every order and recharge that was acknowledged before the cut, once.
+// intact, add up, and hold every order, recharge and payment that was acknowledged before the cut, once.
 // With --synchronous-normal a binary is built that does not sync its commits: it must be seen to lose some.
 // Shows docs/specification/README.md#guarantee-durable, docs/specification/README.md#guarantee-once, docs/specification/README.md#guarantee-together.
 
@@ -16,24 +16,32 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Connection } from "../../../src/db/sqlite/connection.ts";
 import { claimDataDirectory, openForCommand } from "../../../src/storage/file/open.ts";
 import { verify } from "../../../src/storage/doctor/verify.ts";
 import { effects, prepareLoad, sendLoad } from "../../support/random/wishes.ts";
 import { BINARY, startServerProcess } from "../../support/binary.ts";
 import { below, randomFrom } from "../../support/random/seeded.ts";
-import { freshDatabase } from "../../support/databases/test-database.ts";
+import { freshDatabase, type TestDatabase } from "../../support/databases/test-database.ts";
 import { freshFolder } from "../../support/folders.ts";
+import { askPayment, seedMember, seedMethod } from "../../support/seeds/payments.ts";
+import { METHOD, SECRET, sendNotice } from "../crash/payment-notices.ts";
 import { diskOf, FATES } from "./disk.ts";
 import { compileShim } from "./shim.ts";
 import { Operation, readTrace, type TraceRecord } from "./trace.ts";
 
 /** Orders and recharges in one life of the server: enough for the write-ahead log to be checkpointed. */
 const WISHES_PER_LIFE = 3000;
+/** Resellers whose payments a program reports during the orders; each has fewer open payments than it may. */
+const PAYERS = 20;
+const PAYMENTS_PER_PAYER = 15;
 const CONNECTIONS = 16;
 const IMAGES_PER_LIFE = 250;
 const FIRST_START_IMAGES = 20;
 const LOSSES_SHOWN = 10;
 const DATABASE = "reseller.db";
+/** The id of the request is that of the payment. */
+const PAYMENT_ANSWER = /^HTTP\/1\.1 200 [^]*?\r\nx-request-id: (\w{24})\r\n/i;
 
 const words = process.argv.slice(2);
 const unsafe = words.includes("--synchronous-normal");
@@ -58,10 +66,15 @@ while (tally.images < images) {
   await liveOnce(folder, null, FIRST_START_IMAGES);
   const database = freshDatabase(folder);
   const key = prepareLoad(database);
+  const payments = preparePayments(database);
+  const half = payments.length / 2;
   database.connection.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
   database.connection.sqlite.close();
-  await liveOnce(folder, { key, first: 0 }, IMAGES_PER_LIFE);
-  await liveOnce(folder, { key, first: WISHES_PER_LIFE }, IMAGES_PER_LIFE);
+  const lives = [
+    { key, first: 0, payments: payments.slice(0, half) },
+    { key, first: WISHES_PER_LIFE, payments: payments.slice(half) },
+  ];
+  for (const life of lives) await liveOnce(folder, life, IMAGES_PER_LIFE);
   rmSync(folder, { recursive: true });
   console.log(`${tally.images} images, ${tally.lost} with a loss`);
 }
@@ -79,7 +92,7 @@ process.exit(tally.lost > 0 === unsafe ? 0 : 1);
 /** One life of the server under the shim, with its power cut at many places. */
 async function liveOnce(
   folder: string,
-  load: { key: string; first: number } | null,
+  load: { key: string; first: number; payments: string[] } | null,
   count: number,
 ): Promise<void> {
   const before = freshFolder();
@@ -89,12 +102,11 @@ async function liveOnce(
   const server = await startServerProcess({ data: folder, binary, environment });
   if (load) {
     const more = (sent: number) => sent < WISHES_PER_LIFE;
-    await sendLoad(server.url, load.key, {
-      first: load.first,
-      connections: CONNECTIONS,
-      random,
-      more,
-    });
+    const { key, first, payments } = load;
+    await Promise.all([
+      sendLoad(server.url, key, { first, connections: CONNECTIONS, random, more }),
+      reportAll(server.url, payments),
+    ]);
   }
   await server.stop();
   const records = readTrace(trace);
@@ -103,6 +115,36 @@ async function liveOnce(
   await cutAnywhere(before, records, Math.min(count, images - tally.images));
   rmSync(before, { recursive: true });
   rmSync(trace);
+}
+
+/** Payments that a program is to report; returns their ids. */
+function preparePayments(database: TestDatabase): string[] {
+  seedMethod(database, METHOD, "callback", { settings: JSON.stringify({ secret: SECRET }) });
+  return Array.from({ length: PAYERS }, (_, index) => {
+    const actor = seedMember(database, `payer${index}`);
+    const ask = () => askPayment(database, { methodId: METHOD, actor, now: Date.now() });
+    return Array.from({ length: PAYMENTS_PER_PAYER }, ask);
+  }).flat();
+}
+
+async function reportAll(url: string, payments: readonly string[]): Promise<void> {
+  for (const payment of payments) {
+    const status = await sendNotice(url, { payment, id: `t-${payment}` });
+    if (status !== 200) throw new Error(`a notice was answered with ${status}`);
+  }
+}
+
+/** What the database holds of orders, recharges and payments. */
+function allEffects(connection: Connection) {
+  const credits = connection.sqlite
+    .query(
+      `SELECT id, count(*) AS times FROM payment_transfers JOIN payments USING (payment_id)
+      WHERE kind = 'payment' GROUP BY id`,
+    )
+    .all() as { id: string; times: number }[];
+  const found = effects(connection);
+  for (const { id, times } of credits) found.set(id, { times, orderId: null });
+  return found;
 }
 
 /** Checkpoints that were followed by more answers: the log began anew in between. */
@@ -169,7 +211,7 @@ async function judge(folder: string, told: ReadonlyMap<string, number | null>): 
       const problems = (await verify(connection)).problems.map(
         ({ check, subject, problem }) => `${check}: ${subject}: ${problem}`,
       );
-      const found = effects(connection);
+      const found = allEffects(connection);
       for (const [name, orderId] of told) {
         const effect = found.get(name);
         if (effect?.times !== 1 || effect.orderId !== orderId)
@@ -192,15 +234,17 @@ function acknowledgedIn(folder: string): [string, number | null][] {
   const copy = freshFolder();
   cpSync(folder, copy, { recursive: true });
   const connection = openForCommand(copy);
-  const found = effects(connection);
+  const found = allEffects(connection);
   connection.sqlite.close();
   rmSync(copy, { recursive: true });
   return [...found].map(([name, { orderId }]) => [name, orderId]);
 }
 
-/** Notes the order or the recharge that an answer acknowledged. */
+/** Notes the order, the recharge or the payment that an answer acknowledged. */
 function recordRequest(text: string, told: Map<string, number | null>): void {
   const body = text.slice(text.indexOf("\r\n\r\n") + 4);
+  const payment = PAYMENT_ANSWER.exec(text)?.[1];
+  if (payment !== undefined) told.set(payment, null);
   if (!text.startsWith("HTTP/1.1 200") || !body.startsWith('{"status":"success"')) return;
   const answer = JSON.parse(body) as { order?: { link: string; orderId: number }; amount?: number };
   if (answer.order) told.set(answer.order.link, answer.order.orderId);
