@@ -90,7 +90,8 @@ export interface ImportReport {
   wrongCount: number;
 }
 
-export type ImportProgress = (table: PanelTable, rows: number) => void;
+/** `isWriting`: rows are written; otherwise they are only looked at. */
+export type ImportProgress = (table: PanelTable, rows: number, isWriting: boolean) => void;
 
 /** Thrown when rows are refused and nothing was imported. */
 export class RefusedRows extends Error {
@@ -171,6 +172,8 @@ class Pass {
   /** Users that are, or will be, imported. */
   #sources = new Set<string>();
   readonly #services = new Map<number, ImportedService>();
+  /** Numbers that other services have here. */
+  readonly #refusedServices = new Set<number>();
 
   constructor(
     readonly target: ImportTarget,
@@ -244,10 +247,12 @@ class Pass {
       return service;
     };
     const required = ["number", "name", "price", "min", "max"];
-    await this.#table("services", required, read, (service) => {
+    const accept = (service: ImportedService) => {
       this.#services.set(service.number, service);
       this.highest.services = Math.max(this.highest.services, service.number);
-    });
+    };
+    const reject = ({ number }: ImportedService) => void this.#refusedServices.add(number);
+    await this.#table("services", required, read, accept, undefined, reject);
   }
 
   async #keys(): Promise<void> {
@@ -276,6 +281,9 @@ class Pass {
       if (seen.has(order.orderId)) row.fail(`number ${order.orderId} appears twice`);
       seen.add(order.orderId);
       this.#requireUser(row, order.source);
+      if (!isPastStatus(order.status) && this.#refusedServices.has(order.serviceNumber)) {
+        row.fail(`service ${order.serviceNumber} is refused, so the open order has none`);
+      }
       const service = this.#services.get(order.serviceNumber);
       const { deliveredBy } = order;
       if (
@@ -327,13 +335,14 @@ class Pass {
     if (this.#notes.size < NOTES_LISTED) this.#notes.add(what);
   };
 
-  /** Reads a table, and plans or writes its rows. `accept` gets each row that is, or was, imported. */
+  /** Reads a table, and plans or writes its rows. `accept` gets each row that is, or was, imported, `reject` one that is refused. */
   async #table<Table extends PanelTable>(
     table: Table,
     required: readonly string[],
     read: (row: RowReader) => Rows[Table] | null,
     accept: (row: Rows[Table], outcome: RowOutcome) => void,
     settle: (row: Rows[Table], outcome: RowOutcome) => RowOutcome = (_, outcome) => outcome,
+    reject: (row: Rows[Table]) => void = () => {},
   ): Promise<void> {
     const file = this.options.files[table];
     if (file === undefined) return;
@@ -353,10 +362,13 @@ class Pass {
         if (outcome === "new" || outcome === "same") {
           counts[outcome] += 1;
           accept(row, outcome);
-        } else this.#refuse(table, new RowError(place, IMPORT_PROBLEMS[outcome]));
+        } else {
+          reject(row);
+          this.#refuse(table, new RowError(place, IMPORT_PROBLEMS[outcome]));
+        }
       });
       batch = [];
-      progress(table, counts.read);
+      progress(table, counts.read, this.isWriting);
       await this.options.rest();
     };
     for await (const found of this.#rowsOf(file, table, required)) {

@@ -67,6 +67,8 @@ export interface ImportProgress {
   rows: number;
   /** Rows of the table by the dry run; null: not known yet. */
   of: number | null;
+  /** False while the rows are only looked at. */
+  isWriting: boolean;
 }
 
 /** Thrown to stop an import. */
@@ -201,7 +203,7 @@ export class ImportRuns {
   #run(name: "planning" | "importing", work: () => Promise<void>): void {
     if (this.#running) throw new Error("an import is running");
     this.#problem = null;
-    this.#state = { name, progress: { table: null, rows: 0, of: null } };
+    this.#state = { name, progress: { table: null, rows: 0, of: null, isWriting: false } };
     this.#running = work()
       .catch((error) => this.#noteFailure(error))
       .finally(() => {
@@ -252,9 +254,9 @@ export class ImportRuns {
       confirm,
       isShared: true,
       rest: this.#resting(),
-      progress(table, rows) {
-        if ("progress" in state)
-          state.progress = { table, rows, of: planned?.[table].read ?? null };
+      progress(table, rows, isWriting) {
+        if (!("progress" in state)) return;
+        state.progress = { table, rows, of: planned?.[table].read ?? null, isWriting };
       },
     });
   }

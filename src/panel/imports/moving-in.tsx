@@ -89,11 +89,12 @@ export async function movingInPage(call: Call, { imports, now }: Panel): Promise
 }
 
 function Running({ name, progress }: Extract<ImportState, { progress: ImportProgress }>) {
-  const { table, rows, of } = progress;
+  const { table, rows, of, isWriting } = progress;
   return (
     <>
       <h2>{name === "planning" ? "The dry run is running" : "The import is running"}</h2>
       <p>
+        {name === "importing" && (isWriting ? "Writing. " : "Looking at all rows once more. ")}
         {table === null ? "It begins." : `${LABELS[table]}: ${rows} rows`}
         {of !== null && ` of ${of}`} <a href={PATH}>Refresh</a>
       </p>

@@ -7,7 +7,9 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { Busboy } from "@fastify/busboy";
+import { errorCode } from "../../domain/values/error-table.ts";
 import { formatSize } from "../../domain/values/units.ts";
+import { BrokenOff } from "../../http1/parser.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
 import { PANEL_TABLES } from "../../imports/panel/map.ts";
 import { isDump, type PanelFile } from "../../imports/panel/table-file.ts";
@@ -82,9 +84,15 @@ export async function receiveUploads(
     return await reception.complete();
   } catch (error) {
     await reception.discard();
-    // A request that breaks off cannot be answered anyway.
-    throw error instanceof UploadError ? error : new Unreadable();
+    throw refusalOf(error);
   }
+}
+
+/** A request that breaks off cannot be answered anyway. */
+function refusalOf(error: unknown): Error {
+  if (error instanceof UploadError || error instanceof Unreadable) return error;
+  if (error instanceof BrokenOff) return new Unreadable();
+  return new UploadError(`The files could not be stored (${errorCode(error)})`);
 }
 
 /** Closes the files, which frees them. */

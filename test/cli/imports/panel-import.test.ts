@@ -382,6 +382,24 @@ describe("a refused row: exit 1, nothing is imported, and the row is named with 
   });
 });
 
+test("an open order of a refused service is left out with it, instead of going to another service here", async () => {
+  const database = withProvider();
+  const other = database.service({ id: "other" });
+  const [{ number }] = database.query<{ number: number }>(
+    `SELECT number FROM services WHERE id = '${other}'`,
+  ) as [{ number: number }];
+  const files = {
+    users: "id,username\n7,ann\n",
+    services: `number,name,price,min,max\n${number},Theirs,1,1,9\n`,
+    orders: `number,user,service,link,quantity,charge,status,createdAt\n5,7,${number},x,1,1,pending,2025-01-01\n6,7,${number},x,1,1,completed,2025-01-01\n`,
+  };
+  const { json } = await imports(database, files, "--skip-refused");
+  expect(json).toMatchObject({ services: { refused: 1 }, orders: { new: 1, refused: 1 } });
+  expect(json.rows.join("\n")).toContain(
+    `service ${number} is refused, so the open order has none`,
+  );
+});
+
 describe("a file that cannot be read: exit 1, and nothing is imported", () => {
   const CASES: [title: string, files: Files | null, says: string][] = [
     ["no file at all", {}, "no file was given"],

@@ -7,6 +7,7 @@ import { users } from "../../../src/db/tables/users.ts";
 import { dumpOf } from "../../support/databases/test-database.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
 import { freshFolder } from "../../support/folders.ts";
+import { openRaw } from "../../support/http/raw.ts";
 import { OLD_PANEL_MAP, oldKeyOf, writeOldPanelDump } from "../../support/seeds/old-panel.ts";
 import { until } from "../../support/until.ts";
 import { openPanel, shownNote, type TestPanel } from "../../support/worlds/panel.ts";
@@ -271,6 +272,22 @@ describe("an upload that is not taken is refused, and leaves nothing:", () => {
     const body = whole.body!;
     const chunked = await panel.ask("/moving-in/files", { method: "POST", body, headers });
     expect([chunked.status, heldFiles()]).toEqual([422, []]);
+  });
+
+  test("a claim of 4 GB, before its body is read", async () => {
+    await open();
+    const connection = await openRaw(panel.url);
+    const { host } = new URL(panel.url);
+    const fields = [
+      `host: ${host}`,
+      `origin: ${panel.url}`,
+      `cookie: ${panel.session("tester")}`,
+      "content-type: multipart/form-data; boundary=b",
+      `content-length: ${4 * 1024 ** 3}`,
+    ];
+    connection.send(`POST /moving-in/files HTTP/1.1\r\n${fields.join("\r\n")}\r\n\r\n--b\r\n`);
+    expect(await connection.rest()).toMatch(/^HTTP\/1.1 422 [^]*larger than 8MiB together/);
+    connection.close();
   });
 
   test("on a disk without space", async () => {
