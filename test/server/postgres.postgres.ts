@@ -152,6 +152,7 @@ describe("a server", () => {
     expect(stdout + stderr).not.toContain("s3cret");
     expect(stderr).toContain(`"postgres://127.0.0.1:${(await cluster()).port}/${shop.name}"`);
     expect(stderr).toContain("synchronous_standby_names is empty");
+    expect(stderr).toContain("everyone on this machine can read the password in --database");
   });
 
   test("that was killed is replaced at once by one of its name", async () => {

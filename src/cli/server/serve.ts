@@ -7,6 +7,7 @@ import { missingForRemote } from "../../config/remote-values.ts";
 import { WRITER_THREAD } from "../../config/source-files.ts";
 import { refusedWithPostgres } from "../../config/sqlite-settings.ts";
 import { requireRecipient } from "../../offsite/encryption.ts";
+import { parseAddress } from "../../db/postgres/connection/address.ts";
 import { listAdministrators } from "../../db/administrators/administrators.ts";
 import { maskKeys } from "../../domain/users/keys.ts";
 import { logConsole } from "../../monitoring/log.ts";
@@ -90,6 +91,12 @@ export function attended(service: Service, command: Command): Service {
   for (const variable of unknownVariables(command)) {
     log.warn(variable, "unknown RESELLER_ variable: it has no effect");
   }
+  if (showsPassword(command)) {
+    log.warn(
+      { variable: "RESELLER_DATABASE" },
+      "everyone on this machine can read the password in --database: set the variable instead",
+    );
+  }
   const fail = (error: unknown, message: string) => {
     log.error({ error: maskKeys(stackOf(error)) }, message);
     void log.close().then(() => process.exit(1));
@@ -104,6 +111,12 @@ export function attended(service: Service, command: Command): Service {
   );
   handleSignals(service, (error) => fail(error, "stopping failed"));
   return service;
+}
+
+/** Returns whether the command line holds the password of the database. */
+function showsPassword(command: Command): boolean {
+  if (command.getOptionValueSource("database") !== "cli") return false;
+  return parseAddress(command.opts<{ database: string }>().database).password !== "";
 }
 
 /** Starts the server. Throws CommandFailure. */
