@@ -8,6 +8,7 @@ import { listCommands } from "../../src/cli/kernel/command-tree.ts";
 import { createProgram } from "../../src/cli/kernel/program.ts";
 import { findUser } from "../../src/db/users/users.ts";
 import { hashKey } from "../../src/domain/users/keys.ts";
+import { endOfMonth, parseMonth, startOfMonth } from "../../src/domain/values/calendar.ts";
 import { DAY_MS } from "../../src/domain/values/spans.ts";
 import { OPERATOR, type TestDatabase } from "../support/databases/test-database.ts";
 import { askPayment, seedMember, seedMethod } from "../support/seeds/payments.ts";
@@ -188,6 +189,7 @@ beforeAll(async () => {
   seed(portal);
   panel = await openPanel({ beside: portal });
   cookie = portal.session(portal.member("alice", "reader@alice.example", "viewer"));
+  portal.query(`UPDATE users SET created_at = ${INSTANTS[0]! - DAY_MS} WHERE username = 'alice'`);
   const hooks = "SELECT id FROM webhooks WHERE reseller_account IS NOT NULL ORDER BY webhook_id";
   webhook = portal.query<{ id: string }>(hooks)[0]!.id;
   service = await openService();
@@ -340,6 +342,28 @@ describe("in the portal, which takes days", () => {
     }
   });
 });
+
+test.each(["2025-10", "2025-11", "2025-12", "2026-01", "2026-02"])(
+  "the statement of %s in the portal has the credits of that UTC month",
+  async (name) => {
+    const month = parseMonth(name)!;
+    const { status, text } = await portal.get(`/balance/${name}`, cookie);
+    expect(status).toBe(200);
+    const cells = [...text.matchAll(/<td class="number[^"]*"[^>]*>(-?\$[^<]*)<\/td><\/tr>/g)];
+    const listed = cells.map(([, amount]) =>
+      Math.round(Number(amount!.replace(/[$,]/g, "")) * 1e6),
+    );
+    const credited = portal
+      .query<{ micros: number; at: number }>(
+        "SELECT amount_micros AS micros, created_at AS at FROM transfers WHERE debit_account = 1 ORDER BY seq",
+      )
+      .filter(({ at }) => Number(at) >= startOfMonth(month) && Number(at) <= endOfMonth(month))
+      .map(({ micros }) => Number(micros));
+    // Between what the balance was at the beginning, and what orders took and it was at the end.
+    expect(listed.slice(1, 1 + credited.length)).toEqual(credited);
+    expect(cells).toHaveLength(credited.length + 3);
+  },
+);
 
 describe("a window that ends before it begins is refused", () => {
   const [since, until] = ["2025-12-01", "2025-11-30"];
