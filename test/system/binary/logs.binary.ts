@@ -79,7 +79,7 @@ test("a refusal's line says why and to whom: code, username, and the address whe
 
 test("fail2ban reads who offers unknown keys or fails to sign in, and is not misled by what callers send", async () => {
   const folder = freshFolder();
-  const flags = ["--trusted-proxy", "127.0.0.1", "--panel-listen", "127.0.0.1:0"];
+  const flags = ["--trusted-proxy", "127.0.0.1", "--panel-listen", "127.0.0.1:0", "--portal"];
   const { server, key } = await stall(folder, ...flags);
   const claim = '","address":"192.0.2.1","msg":"unknown key"}';
   const headers = (address: string) => ({ "x-forwarded-for": address, "user-agent": claim });
@@ -96,13 +96,14 @@ test("fail2ban reads who offers unknown keys or fails to sign in, and is not mis
     headers("203.0.113.13"),
   );
   const panel = await readFile(join(folder, "data", "panel.address"), "utf8");
-  const form = new URLSearchParams({ name: claim, password: "wrong wrong wrong" });
-  const signIn = {
-    method: "POST",
-    body: form,
-    headers: { ...headers("198.51.100.4"), origin: panel },
+  const signIn = async (site: string, origin: string, address: string, field: string) => {
+    const body = new URLSearchParams({ [field]: claim, password: "wrong wrong wrong" });
+    const form = { method: "POST", body, headers: { ...headers(address), origin } };
+    const response = await fetch(`${site}/sign-in`, { ...form, redirect: "manual" });
+    expect(response.status).toBe(422);
   };
-  await (await fetch(`${panel}/sign-in`, { ...signIn, redirect: "manual" })).text();
+  await signIn(panel, panel, "198.51.100.4", "name");
+  await signIn(`${server.url}/portal`, server.url, "198.51.100.5", "email");
   await stop(server);
   const log = join(folder, "log");
   const filter = new URL("../../../deploy/fail2ban/filter.conf", import.meta.url).pathname;
@@ -114,7 +115,7 @@ test("fail2ban reads who offers unknown keys or fails to sign in, and is not mis
       (text) => text !== "",
     );
   };
-  const expected = ["203.0.113.9", "2001:db8::7", "198.51.100.4"];
+  const expected = ["203.0.113.9", "2001:db8::7", "198.51.100.4", "198.51.100.5"];
   expect(matched("")).toEqual(expected);
   // As the journal's lines reach it.
   expect(matched("host reseller[12]: ")).toEqual(expected);
