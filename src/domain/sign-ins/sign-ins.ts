@@ -40,8 +40,29 @@ export function lifetimesOf(site: Site): Lifetimes {
   return LIFETIMES[site];
 }
 
-/** Limit for the sessions of a person, and for those that await a code. Those used longest ago end. */
+/** Limit for the sessions of a person, and for those that await a code. */
 export const SESSIONS_LIMIT = 50;
+
+/**
+ * Returns the sessions that end for a further one from `address`: while there are too many, the one used longest ago of
+ * the address with the most. So one address cannot end the sessions of others who share the name. `sessions`: those used
+ * last first.
+ */
+export function sessionsToEnd<Session extends { address: string }>(
+  sessions: readonly Session[],
+  address: string,
+): Session[] {
+  const left = [...sessions];
+  const ended: Session[] = [];
+  while (left.length >= SESSIONS_LIMIT) {
+    const counts = new Map([[address, 1]]);
+    for (const each of left) counts.set(each.address, (counts.get(each.address) ?? 0) + 1);
+    const most = Math.max(...left.map((each) => counts.get(each.address)!));
+    const at = left.findLastIndex((each) => counts.get(each.address) === most);
+    ended.push(...left.splice(at, 1));
+  }
+  return ended;
+}
 /** Time limit between the password and the code. */
 export const AWAITING_CODE_MS = 5 * MINUTE_MS;
 /** Shortest time between two writes of a session's last use. */

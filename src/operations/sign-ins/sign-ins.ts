@@ -10,7 +10,7 @@ import {
   KNOWN_MS,
   KNOWN_NETWORKS,
   NO_FAILURES,
-  SESSIONS_LIMIT,
+  sessionsToEnd,
   type SignInStep,
   type Site,
   tagOfName,
@@ -173,7 +173,7 @@ export function openSession(tx: Tx, command: OpenSession, context: Context): boo
   const isLive = (each: SignInSession) => isSessionLive(command.site, each, now);
   // A password alone, without the code, ends no session that has passed the code.
   const alike = all.filter((each) => isLive(each) && each.awaitsCode === awaitsCode);
-  const ended = [...all.filter((each) => !isLive(each)), ...alike.slice(SESSIONS_LIMIT - 1)];
+  const ended = [...all.filter((each) => !isLive(each)), ...sessionsToEnd(alike, session.address)];
   for (const each of ended) tx.delete(realm.tables.sessions, each);
   end(tx, realm, attempt);
   if (!awaitsCode) noteSignedIn(tx, realm, found, { session, network }, context);

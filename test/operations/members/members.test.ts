@@ -211,6 +211,30 @@ test("a person has a limited number of sessions, and a password alone ends none 
   expect(sessions.filter(({ awaitsCode }) => awaitsCode)).toHaveLength(SESSIONS_LIMIT);
 });
 
+test("whoever opens many sessions ends their own, and none that others have from elsewhere", () => {
+  const person = member("buyer");
+  let opened = 0;
+  const open = (address: string) => {
+    // At one moment, the session with the first id counts as used last.
+    const id = String(9999 - ++opened).padStart(16, "s");
+    const session = { id, hash: "0".repeat(64), address, userAgent: "" };
+    shop.run("openSession", { site: "portal", attempt: null, person, passwordHash: "p", session });
+    return id;
+  };
+  const others = Array.from({ length: 10 }, (_, number) => open(`192.0.2.${number}`));
+  for (let times = 0; times < 3 * SESSIONS_LIMIT; times++) open(`198.51.100.${times % 3}`);
+  const ids = () =>
+    shop.read((reader) => PORTAL_SIGN_INS.listSessionsOf(reader, person)).map(({ id }) => id);
+  expect(ids()).toHaveLength(SESSIONS_LIMIT);
+  expect(ids()).toEqual(expect.arrayContaining(others));
+  // One more of others takes the place of one of the many.
+  const newcomer = open("203.0.113.1");
+  expect(ids()).toEqual(expect.arrayContaining([...others, newcomer]));
+  // From equally many addresses, the session used longest ago ends.
+  for (let number = 0; number < SESSIONS_LIMIT; number++) open(`2001:db8::${number}`);
+  expect(ids()).not.toContain(others[0]);
+});
+
 test("an address belongs to one member, whatever its case", () => {
   const id = member("owner");
   const { email } = shop.read((reader) => findMember(reader, id))!;
