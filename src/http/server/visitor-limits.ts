@@ -21,9 +21,9 @@ const LIMITS: readonly Limit[] = [
   {
     rate: { requests: 60, milliseconds: MINUTE_MS },
     burst: 2,
-    applies: ({ method }) => method !== "GET" && method !== "HEAD",
+    applies: ({ sentMethod }) => sentMethod !== "GET" && sentMethod !== "HEAD",
   },
-  // Each sign-in costs memory and processor time by design, and ends the oldest session of the shared account.
+  // Each sign-in costs memory and processor time by design.
   {
     rate: { requests: 20, milliseconds: HOUR_MS },
     burst: 1,

@@ -27,6 +27,20 @@ test("a visitor may have 32 requests answered at once, whatever others do; each 
   expect("refused" in admit(from("198.18.0.1"))).toBe(true);
 });
 
+test("a visitor may make 120 changes at once, and HEAD is none", () => {
+  const admit = limits();
+  const refusedOf = (method: string, visitor: string) =>
+    Array.from({ length: 150 }, () => {
+      const admission = admit(from(visitor, method));
+      if ("end" in admission) admission.end();
+      return "refused" in admission;
+    }).filter((isRefused) => isRefused).length;
+  expect(refusedOf("GET", "198.18.0.1")).toBe(0);
+  expect(refusedOf("HEAD", "198.18.0.2")).toBe(0);
+  for (const [at, method] of ["POST", "DELETE", "QUERY"].entries())
+    expect([method, refusedOf(method, `198.18.0.${3 + at}`)]).toEqual([method, 30]);
+});
+
 test("servers see one invented address for each visitor, and a /64 is one visitor", () => {
   const admit = limits();
   const seen = (visitor: string) => {
