@@ -7,7 +7,7 @@ import { IMPORT_LEASE_MS } from "../../domain/imports/runs.ts";
 import { counted } from "../../domain/values/text.ts";
 import { formatSize } from "../../domain/values/units.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
-import { FORMAT_NAMES } from "../../imports/panel/formats.ts";
+import { FORMAT_NAMES, type FormatName } from "../../imports/panel/formats.ts";
 import type { ImportReport } from "../../imports/panel/importer.ts";
 import { PANEL_TABLES, type PanelTable } from "../../imports/panel/map.ts";
 import { FileError } from "../../imports/records.ts";
@@ -32,6 +32,14 @@ const LABELS: Record<UploadField, string> = {
   services: "Services",
   orders: "Orders",
   keys: "Keys",
+};
+
+const FORMAT_LABELS: Record<FormatName, string> = {
+  csv: "Our own: CSV files with the fields as headings",
+  smartpanel: "SmartPanel: general_users, services, orders",
+  clients: "A script with the table clients",
+  users: "A script with the table users",
+  perfectpanel: "PerfectPanel: CSV files with its headings",
 };
 
 const NOUNS: Record<PanelTable, string> = {
@@ -163,7 +171,7 @@ function DryRun({ imports }: { imports: ImportRuns }) {
       <Choice
         name="format"
         label="Whose tables these are"
-        options={FORMAT_NAMES}
+        options={FORMAT_NAMES.map((name) => [name, FORMAT_LABELS[name]])}
         value={imports.format}
       />
       <Area
