@@ -27,6 +27,12 @@ export const MAILS_LIMIT = 4;
  */
 const PACE_MS = 250;
 
+/**
+ * Number of failures in a row from which an outage is long: some ten minutes. Fewer may be about single mails, which must
+ * not be tried again each time that another succeeds.
+ */
+const LONG_OUTAGE = 8;
+
 export interface MailDeps {
   store: ReadStore;
   writer: Pick<Writer, "submit">;
@@ -51,7 +57,7 @@ export function startMails(deps: MailDeps): Outbox {
   const { store, writer, clock, log, serverId: server, ticker, perHour, paceMs = PACE_MS } = deps;
   const links = createLinkTokens();
   const tokens = new Map<number, string>();
-  const outage = watchOutage(deps);
+  const outage = watchOutage(deps, () => void resume(deps));
   let takeAt = 0;
   return startOutbox<DueMail, FinishedMailAttempt>({
     what: "e-mails",
@@ -90,6 +96,16 @@ export function startMails(deps: MailDeps): Outbox {
     log,
     ticker,
   });
+}
+
+/** Has the mails sent now that would wait for up to 8 hours, because they were tried in a long outage. */
+async function resume({ writer, ticker, log }: MailDeps): Promise<void> {
+  try {
+    await writer.submit("resumeMails", null);
+    ticker.wake();
+  } catch (error) {
+    log.warn({ error: String(error) }, "e-mails that waited are sent when they are due");
+  }
 }
 
 /** Returns the end of a pause of at most `most`; 0 if it is later, because the clock was set back in the pause. */
@@ -145,7 +161,10 @@ interface Outage {
 }
 
 /** Watches failures of the mail server, which concern all mails. It is tried by one mail after each pause. */
-function watchOutage({ clock, log }: Pick<MailDeps, "clock" | "log">): Outage {
+function watchOutage(
+  { clock, log }: Pick<MailDeps, "clock" | "log">,
+  onLongEnd: () => void,
+): Outage {
   let failures = 0;
   let end = 0;
   const until = () => notBeyond(end, clock.now(), outagePauseMs(failures));
@@ -157,7 +176,10 @@ function watchOutage({ clock, log }: Pick<MailDeps, "clock" | "log">): Outage {
       if (before === 0 && failures === 1) {
         log.warn({ why: error, reply }, "the mail server cannot be used: e-mails wait");
       }
-      if (before > 0 && failures === 0) log.info({}, "the mail server can be used again");
+      if (before > 0 && failures === 0) {
+        log.info({}, "the mail server can be used again");
+        if (before >= LONG_OUTAGE) onLongEnd();
+      }
     },
     limit(free, most) {
       if (failures === 0) return free;

@@ -159,6 +159,39 @@ test.each([false, true])(
   },
 );
 
+test.each([
+  [8, 1],
+  [7, 0],
+])(
+  "after %i failures of the mail server in a row the mails that waited for it are due %i times",
+  async (failures, resumed) => {
+    const id = member();
+    for (let each = 0; each <= failures; each += 1) signIn(id, `10.1.${each}.0/24`);
+    let tries = 0;
+    const send: MailDeps["send"] = (mail, stop) => {
+      tries += 1;
+      return tries > failures
+        ? there(mail, stop)
+        : Promise.resolve({ error: "account", reply: null });
+    };
+    const { clock, advance } = handClock();
+    const deps = depsOf({ clock, send });
+    const commands: string[] = [];
+    const submit: MailDeps["writer"]["submit"] = (name, input) => {
+      commands.push(name);
+      return deps.writer.submit(name, input);
+    };
+    const service = startMails({ ...deps, writer: { submit } });
+    await until(() => {
+      // No attempt outlasts its lease.
+      if (count("sending") === 0) advance(300_000);
+      return count("sent") === failures + 1;
+    });
+    await service.stop(NEVER_MS);
+    expect(commands.filter((name) => name === "resumeMails").length).toBe(resumed);
+  },
+);
+
 test("a mail whose server was killed after sending arrives once more, with the same id and the same text", async () => {
   const id = member();
   signIn(id, "10.1.2.0/24");

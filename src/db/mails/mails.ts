@@ -169,6 +169,17 @@ export function readMailFacts(reader: Reader, now: number): MailFacts {
   return reader.one(FACTS, { since: now - DAY_MS })!;
 }
 
+const RESUME = statement({
+  parameters: { now: number },
+  writes: [mails],
+  text: `UPDATE mails SET due_at = :now WHERE state = 'waiting' AND due_at > :now AND error IN (${OF_SERVER})`,
+});
+
+/** Makes mails due that wait because of the mail server. Returns how many. */
+export function resumeWaitingMails(tx: Tx, now: number): number {
+  return tx.run(RESUME, { now });
+}
+
 const EXPIRE = statement({
   parameters: { before: number, limit: number },
   writes: [mails],

@@ -17,7 +17,12 @@ import {
 import { lifetimesOf } from "../../domain/sign-ins/sign-ins.ts";
 import { spreadJitter } from "../../domain/values/jitter.ts";
 import { HOUR_MS } from "../../domain/values/spans.ts";
-import { findMailSettings, listDueMails, listInterruptedMails } from "../../db/mails/mails.ts";
+import {
+  findMailSettings,
+  listDueMails,
+  listInterruptedMails,
+  resumeWaitingMails,
+} from "../../db/mails/mails.ts";
 import { findMember, mayUsePortal } from "../../db/members/members.ts";
 import { findRegistration } from "../../db/members/registrations.ts";
 import type { Tx } from "../../db/port/port.ts";
@@ -279,4 +284,9 @@ export function releaseMails(tx: Tx, { server }: { server: string }, { now }: Co
   const interrupted = listInterruptedMails(tx, server);
   tx.each(interrupted, (mailId) => tx.update(mails, { mailId }, { ...WAITING, dueAt: now }));
   return interrupted.length;
+}
+
+/** Makes the mails due that waited for the mail server, which can be used again. Returns how many. */
+export function resumeMails(tx: Tx, _command: null, { now }: Context): number {
+  return resumeWaitingMails(tx, now);
 }

@@ -430,4 +430,5 @@ export const LIKE: Partial<Record<CommandName, CommandName>> = {
   proveAgain: "openSession",
   endAttempt: "beginSignIn",
   retryMail: "releaseMails",
+  resumeMails: "releaseMails",
 };

@@ -6,6 +6,7 @@ import { findMember } from "../../../src/db/members/members.ts";
 import { listMails, nextMailDueAt } from "../../../src/db/mails/mails.ts";
 import { MAIL_STEPS_MS, mailPauseMs } from "../../../src/domain/mails/mail-schedule.ts";
 import {
+  isServerFailure,
   MAIL_FAILURES,
   MAIL_LEASE_MS,
   MAIL_RETENTION_MS,
@@ -149,6 +150,24 @@ describe.each(MAIL_FAILURES)("a mail that fails: %s", (failure) => {
     expect(attempts).toBe(failure === "refused" ? 1 : MAIL_STEPS_MS.length + 1);
     expect(all()[0]).toMatchObject({ state: "failed", error: failure, reply: `550 ${failure}` });
   });
+});
+
+test("when the mail server can be used again, the mails that failed because of it are due, and no others", () => {
+  for (const failure of MAIL_FAILURES) {
+    const id = waiting();
+    const due = take(NOW).find(
+      ({ email }) => email === all().find((mail) => mail.member === id)!.email,
+    )!;
+    record(due, failure, NOW);
+  }
+  waiting();
+  const [sending] = take(NOW);
+  expect(shop.execute("resumeMails", null, NOW + 1)).toBe(
+    MAIL_FAILURES.filter(isServerFailure).length,
+  );
+  const found = all().filter(({ dueAt }) => dueAt === NOW + 1);
+  expect(found.map(({ error }) => error as MailFailure).every(isServerFailure)).toBe(true);
+  expect(all().find(({ mailId }) => mailId === sending!.mailId)!.dueAt).toBe(NOW + MAIL_LEASE_MS);
 });
 
 test("a mail that a killed server was sending is due when another starts, or when its lease ends", () => {
