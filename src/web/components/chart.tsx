@@ -14,7 +14,8 @@ interface Series {
 
 const WIDTH = 720;
 const HEIGHT = 200;
-const LEFT = 64;
+/** Room for an amount in the letters of a phone, which are twice as large. */
+const LEFT = 84;
 const BOTTOM = 20;
 const TOP = 8;
 
@@ -81,7 +82,11 @@ export function Chart({
                 );
               })}
               {at % every === 0 && (
-                <text x={LEFT + (at + 0.5) * step} y={HEIGHT - 4} text-anchor="middle">
+                <text
+                  x={LEFT + (at === 0 ? 0 : at + 0.5) * step}
+                  y={HEIGHT - 4}
+                  text-anchor={at === 0 ? "start" : "middle"}
+                >
                   {label}
                 </text>
               )}
