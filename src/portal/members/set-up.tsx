@@ -5,7 +5,11 @@
 /** @jsxImportSource preact */
 
 import { findMember } from "../../db/members/members.ts";
-import { isMemberPassword, MEMBER_PASSWORD_LEAST } from "../../domain/members/members.ts";
+import {
+  isMemberPassword,
+  memberAuthor,
+  MEMBER_PASSWORD_LEAST,
+} from "../../domain/members/members.ts";
 import { Field, Form } from "../../web/components/fields.tsx";
 import type { Redirect, View } from "../../web/server/results.ts";
 import { Welcome } from "../parts/welcome.tsx";
@@ -60,14 +64,20 @@ export function NewPassword({ visitor: { t }, label }: { visitor: Visitor; label
   );
 }
 
-export async function setUp(submission: Submission): Promise<Redirect> {
+export async function setUp(submission: Submission, portal: Portal): Promise<Redirect> {
   const { form, visitor } = submission;
   const token = form.text("token", 100);
   const password = newPassword(submission);
   form.check();
   const { key, cookie, awaitsCode } = await visitor.acceptInvitation(token, password);
   if (awaitsCode) return { to: "/sign-in/code", cookie };
-  const { name } = await submission.read((reader) => findMember(reader, key)!);
+  const { name, language } = await submission.read((reader) => findMember(reader, key)!);
+  const asked = visitor.askedLanguage;
+  // Whoever invites a member only guesses its language.
+  if (asked !== null && asked !== language) {
+    const actor = { keyId: null, operator: memberAuthor(key) };
+    await portal.writer.submit("updateMember", { changes: { language: asked }, actor });
+  }
   return { to: "/", note: visitor.t("setUp.welcome", { name }), cookie };
 }
 

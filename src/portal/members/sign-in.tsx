@@ -115,13 +115,23 @@ export async function signOut({ visitor }: Submission): Promise<Redirect> {
   return { to: "/sign-in", cookie: await visitor.signOut() };
 }
 
-/** Keeps the language that a visitor chooses before signing in. */
-export function chooseLanguage({ form }: Submission, portal: Portal): Redirect {
+/** Keeps the language that a visitor chooses before signing in, and shows the same page again. */
+export function chooseLanguage({ form, visitor }: Submission, portal: Portal): Redirect {
   const language = form.choice("language", LANGUAGES);
   form.check();
   const { isSecure } = portal.settings;
   const path = portal.prefix === "" ? "/" : portal.prefix;
-  return { to: "/sign-in", cookie: setCookie(isSecure, LANGUAGE_COOKIE, language, path) };
+  const cookie = setCookie(isSecure, LANGUAGE_COOKIE, language, path);
+  return { to: pageBefore(visitor.request.headers.get("referer"), portal), cookie };
+}
+
+/** Returns the page that sent a form; the sign-in if the browser does not tell, or tells of no page of the portal. */
+function pageBefore(referer: string | null, { prefix }: Portal): string {
+  if (referer === null || !URL.canParse(referer)) return "/sign-in";
+  const { pathname, search } = new URL(referer);
+  if (!pathname.startsWith(`${prefix}/`)) return "/sign-in";
+  const page = pathOf(pathname.slice(prefix.length) + search);
+  return page === "/" ? "/sign-in" : page;
 }
 
 /** Returns a path of the portal, so that whoever makes a link cannot choose another site as the target. */

@@ -168,9 +168,14 @@ export class Visitor extends SessionVisitor<Member> {
     return this.isSignedIn() ? this.member.language : this.#chosenLanguage;
   }
 
+  /** The language that the visitor chose by a button before signing in; null: none. */
+  get askedLanguage(): Language | null {
+    const asked = readCookie(this.request, this.portal.settings.isSecure, LANGUAGE_COOKIE) ?? "";
+    return isLanguage(asked) ? asked : null;
+  }
+
   get #chosenLanguage(): Language {
-    const chosen = readCookie(this.request, this.portal.settings.isSecure, LANGUAGE_COOKIE) ?? "";
-    return isLanguage(chosen) ? chosen : languageFor(this.request.headers.get("accept-language"));
+    return this.askedLanguage ?? languageFor(this.request.headers.get("accept-language"));
   }
 
   /** Translates a text of the portal. */

@@ -255,3 +255,18 @@ test("an owner invites, changes and disables members, but never the last owner",
   const self = await portal.post(`/members/${ann}/disable`, cookie);
   expect([self.status, self.text.includes("This is the last owner")]).toEqual([422, true]);
 });
+
+test("another language shows the same page of the portal, and no other address", async () => {
+  const choose = async (referer: string | null) => {
+    const headers = { origin: portal.url, ...(referer !== null && { referer }) };
+    const body = new URLSearchParams({ language: "tr" });
+    const reply = await portal.ask("/language", { method: "POST", body, headers });
+    expect([reply.status, reply.headers.getSetCookie()[0]!.includes("=tr;")]).toEqual([303, true]);
+    return reply.headers.get("location");
+  };
+  for (const page of ["/set-up", "/register", "/forgotten", "/sign-in?next=%2Forders"]) {
+    expect(await choose(portal.url + page)).toBe(page);
+  }
+  const others = [null, "", "no address", `${portal.url}/`, `${portal.url}//evil.example/x`];
+  for (const referer of others) expect(await choose(referer)).toBe("/sign-in");
+});

@@ -92,3 +92,22 @@ test.each([true, false])("a visitor's whole way; JavaScript: %p", async (js) => 
   expect(portal.read((reader) => findMemberByEmail(reader, email))!.mails).not.toContain("sign_in");
   await context.close();
 });
+
+test("an invitation in another language keeps its link, and the language", async () => {
+  const invitation = { name: null, role: "viewer", language: "en" } as const;
+  const email = "ivo@new.example";
+  portal.user("ivo", "0");
+  portal.run("inviteMember", { username: "ivo", email, ...invitation, invitationHash: null });
+  const context = await browser.newContext();
+  context.setDefaultTimeout(0);
+  const page = await context.newPage();
+  await openLink(page, email, true);
+  await page.getByRole("button", { name: "Español" }).click();
+  await page.getByRole("heading", { name: "Elija su contraseña" }).waitFor();
+  expect(page.url()).toEndWith("/set-up");
+  await page.getByLabel("Contraseña").fill("four words are enough");
+  await page.getByRole("button", { name: "Continuar" }).click();
+  await page.getByRole("heading", { name: "Resumen" }).waitFor();
+  expect(new URL(page.url()).hash).toBe("");
+  await context.close();
+});

@@ -236,6 +236,8 @@ document.addEventListener("keydown", ({ key }) => key === "Escape" && closeMenus
 const token = document.getElementById("link-token");
 if (token && location.hash.length > 1) {
   token.querySelector("input").value = location.hash.slice(1);
+  // Forms that show the same page again, such as that of the language, keep the token.
+  for (const form of document.forms) if (!form.contains(token)) form.action += location.hash;
   token.hidden = true;
   history.replaceState(null, "", location.pathname);
   document.querySelector('input[type="password"]')?.focus();
