@@ -7,20 +7,26 @@ import type { MoneyFlow, TransferKind } from "../domain/ledger/ledger.ts";
 import { type MoneyReport, signedMicros } from "./money.ts";
 
 export interface ReportLine {
-  line: "opening" | MoneyFlow | "closing" | "unknown" | "revenue" | "net" | "uncredited";
+  line:
+    "opening" | MoneyFlow | "closing" | "unknown" | "revenue" | "net" | "received" | "uncredited";
   kind: TransferKind | null;
   source: string | null;
-  /** Number of transfers; on the line `unknown`, of orders; on `uncredited`, of payments. Null for a sum. */
+  /** Number of transfers; on the line `unknown`, of orders; on `received` and `uncredited`, of payments. Null for a sum. */
   count: number | null;
-  /** In US dollars; on the line `uncredited`, in the currency that the source names. */
+  /** In US dollars; on the lines `received` and `uncredited`, in the currency that the source names. */
   micros: bigint;
 }
 
 export function moneyLines(report: MoneyReport): ReportLine[] {
-  const { lines, unknown, uncredited } = report;
+  const { lines, unknown } = report;
   const sum = (line: ReportLine["line"], micros: bigint, count: number | null = null) => {
     return { line, kind: null, source: null, count, micros };
   };
+  const ofMethods = (line: "received" | "uncredited") =>
+    report[line].map(({ methodId, currency, count, micros }) => ({
+      ...sum(line, BigInt(micros), count),
+      source: `${methodId}, in ${currency}`,
+    }));
   return [
     sum("opening", report.openingMicros),
     ...lines.map((each) => ({
@@ -34,10 +40,8 @@ export function moneyLines(report: MoneyReport): ReportLine[] {
     sum("unknown", unknown.micros, unknown.orders),
     sum("revenue", report.revenueMicros),
     sum("net", report.netMicros),
-    ...uncredited.map(({ methodId, currency, count, micros }) => ({
-      ...sum("uncredited", BigInt(micros), count),
-      source: `${methodId}, in ${currency}`,
-    })),
+    ...ofMethods("received"),
+    ...ofMethods("uncredited"),
   ];
 }
 
@@ -60,6 +64,7 @@ export function lineText({ line, kind, source }: ReportLine): string {
     unknown: "charges of unknown orders",
     revenue: "revenue: charges less unknown",
     net: "net: revenue less refunds",
+    received: "received for payments by method",
     uncredited: "received, not credited by method",
   }[line];
   return source === null ? words : `${words.replace(/ by \w+$/, "")}: ${source}`;

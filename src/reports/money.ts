@@ -2,6 +2,7 @@
 // micro. Opening + credits − charges + refunds − debits = closing. Test accounts are left out. Whole days are read from
 // their totals; other transfers are added up in steps.
 
+import { listReceived, type Received } from "../db/payments/payment-receipts.ts";
 import { listUncredited, type Uncredited } from "../db/payments/payment-surpluses.ts";
 import type { ReadStore, Span, TimeWindow } from "../db/port/port.ts";
 import { type MoneyPart, readMoneyTotals, sumMoneyStep } from "../db/reports/money-totals.ts";
@@ -33,6 +34,8 @@ export interface MoneyReport {
   sums: Record<MoneyFlow, bigint>;
   /** The orders of the period whose submission is unknown now: their charges are no revenue until they are settled. */
   unknown: { orders: number; micros: bigint };
+  /** What was received, with fees, for the payments that were credited in the period, in the currency of each. */
+  received: Received[];
   /** What was received in the period and is not credited now, in the currency of the payment. It is in no balance. */
   uncredited: Uncredited[];
   /** Charges less those of unknown orders. */
@@ -54,7 +57,10 @@ export async function readMoney(store: ReadStore, window: TimeWindow): Promise<M
   const before = from === 0 ? [] : await readParts(store, { from: 0, to: from - 1 });
   const parts = await readParts(store, { from, to });
   const unknown = await readUnknown(store, window);
-  const uncredited = await store.read((reader) => listUncredited(reader, { from, to }));
+  const { received, uncredited } = await store.read((reader) => ({
+    received: listReceived(reader, { from, to }),
+    uncredited: listUncredited(reader, { from, to }),
+  }));
   const sums = { credit: 0n, charge: 0n, refund: 0n, debit: 0n };
   for (const { flow, micros } of parts) sums[flow] += micros;
   const openingMicros = changeOf(before);
@@ -65,6 +71,7 @@ export async function readMoney(store: ReadStore, window: TimeWindow): Promise<M
     lines: (await linesOf(store, parts)).toSorted(byFlow),
     sums,
     unknown,
+    received,
     uncredited,
     revenueMicros,
     netMicros: revenueMicros - sums.refund,

@@ -78,7 +78,7 @@ for (flow, kind), added in sorted(kinds.items()):
     print(f"  {flow}, {kind}: {counts[flow, kind]} of {added}")
 
 if (folder / "payments.csv").exists():
-    paid, found = defaultdict(Decimal), set()
+    paid, received, found = defaultdict(Decimal), defaultdict(Decimal), set()
     for row in rows("payments"):
         for kind, column in PAYMENTS.items():
             moved = by_payment.get((row["id"], kind), Decimal(0))
@@ -87,8 +87,13 @@ if (folder / "payments.csv").exists():
                 found.add((row["id"], kind))
                 if kind != "payment_reversal":
                     compare(f"payment {row['id']}: {column}", moved, Decimal(row[column]))
+        if row["paidAt"].startswith(month):
+            received[row["method"], row["receivedCurrency"]] += Decimal(row["received"])
+    compare("received", dict(received), {(each["method"], each["currency"]): each["amount"] for each in report["received"]})
     compare("transactions of payments that are not listed", set(by_payment) - found, set())
     compare("payments by method", dict(paid), dict(methods))
+    for (method, currency), amount in sorted(received.items()):
+        print(f"  received by {method}: {amount} {currency}")
     print(f"payments {len({each for each, _ in found})}")
 
 if (folder / "invoices.csv").exists():

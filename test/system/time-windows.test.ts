@@ -408,7 +408,8 @@ describe("sums are those of the rows in the window", () => {
     ...(until === null ? [] : ["--until", until]),
   ];
 
-  test("report --money, with what was owed at both ends", async () => {
+  const RECEIVED = "SELECT received_micros AS micros, paid_at AS at FROM payments";
+  test("report --money, with what was owed at both ends and what was received", async () => {
     for (const window of ALL) {
       const ran = await reseller(
         "report",
@@ -427,6 +428,9 @@ describe("sums are those of the rows in the window", () => {
         limitsOf(window),
         [opening, credits, charges, opening + credits - charges],
       ]);
+      const amounts = (ran.json.received as { amount: number }[]).map(({ amount }) => amount);
+      const received = Math.round(amounts.reduce((sum, each) => sum + each, 0) * 1e6);
+      expect([limitsOf(window), received]).toEqual([limitsOf(window), sumIn(RECEIVED, window)]);
     }
   });
 

@@ -1,5 +1,7 @@
 // `report --money`: what was owed to users at both ends of a period, and what moved it.
 
+import type { Received } from "../../db/payments/payment-receipts.ts";
+import type { Uncredited } from "../../db/payments/payment-surpluses.ts";
 import type { TimeWindow } from "../../db/port/port.ts";
 import { jsonAmount } from "../../domain/ledger/money.ts";
 import { lineText, MONEY_HEADER, moneyCells, moneyLines } from "../../reports/money-lines.ts";
@@ -18,7 +20,7 @@ export async function printMoney(
 }
 
 function moneyJson(report: MoneyReport, { from, to }: TimeWindow) {
-  const { lines, sums, unknown, uncredited } = report;
+  const { lines, sums, unknown, received, uncredited } = report;
   return {
     since: isoTime(from),
     until: isoTime(to),
@@ -32,11 +34,14 @@ function moneyJson(report: MoneyReport, { from, to }: TimeWindow) {
     unknown: jsonAmount(unknown.micros),
     revenue: jsonAmount(report.revenueMicros),
     net: jsonAmount(report.netMicros),
-    uncredited: uncredited.map(({ methodId: method, currency, count, micros }) => {
-      return { method, currency, count, amount: jsonAmount(micros) };
-    }),
+    received: received.map(ofMethod),
+    uncredited: uncredited.map(ofMethod),
     lines: lines.map(({ micros, ...line }) => ({ ...line, amount: jsonAmount(micros) })),
   };
+}
+
+function ofMethod({ methodId: method, currency, count, micros }: Received | Uncredited) {
+  return { method, currency, count, amount: jsonAmount(micros) };
 }
 
 /** Returns CSV without a line break at the end, because print adds one. */
