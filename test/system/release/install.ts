@@ -1,5 +1,5 @@
 // `bun test/system/release/install.ts [bookworm|trixie]...`: installs dist/release on machines made new, as its documents
-// say, from its files to the first order, the panel and the first backup off-site; then upgrades, removes and purges it.
+// say, from its files to the first order, the panel, the portal and the first backup off-site; then upgrades, removes and purges it.
 // Needs root, `bun run release linux-x64` before it, lintian, debootstrap, systemd-nspawn, iproute2 and openssh-client. A release
 // that is signed (RELEASE_KEY in install.sh) is verified there. No machine reaches another network.
 
@@ -15,6 +15,8 @@ const SUITES: readonly Base["suite"][] = ["bookworm", "trixie"];
 const MACHINE = "vps";
 const RELEASE = join(ROOT, "dist/release");
 const S3_SERVER = join(import.meta.dir, "../../support/peers/s3-server.ts");
+const INVITE = "admin portal invite alice --email ann@alice.example";
+const PORTAL_LINK = /http:\/\/127\.0\.0\.1:8080\/portal\/set-up#(\S+)/;
 const LINK = /http:\/\/127\.0\.0\.1:8081\/setup#(\S+)/;
 
 const given = process.argv.slice(2);
@@ -77,18 +79,32 @@ async function follow(suite: string, machines: Machines, store: string): Promise
   must(on("sudo -u reseller reseller panel list").includes("owner"), "the panel has its owner");
 
   on(`cd /root
-    cp /usr/share/doc/reseller/examples/catalogue.example.csv /var/lib/reseller/catalogue.csv
-    chown reseller: /var/lib/reseller/catalogue.csv
     r() { sudo -u reseller reseller "$@"; }
     r admin user create alice
     r admin user credit alice 25.50 --note "invoice 1"
-    r admin service import /var/lib/reseller/catalogue.csv
+    r admin service import /usr/share/doc/reseller/examples/catalogue.example.csv
     r admin key create --user alice --type order --json >key.json`);
   const ordered = on(`KEY=$(grep -o 'rk_[0-9A-Za-z]*' key.json)
     curl -fsS -H "x-api-key: $KEY" -H 'content-type: application/json' -H 'idempotency-key: order-1' \\
       http://127.0.0.1:8080/api/v1/orders \\
       -d '{"service":"instagram-followers","link":"https://example.com/me","quantity":1000}'`);
   must(ordered.includes('"status":"success"'), "the first order is placed");
+
+  const early = machines.try(MACHINE, `sudo -u reseller reseller ${INVITE}`);
+  must(early.stderr.includes("no portal runs here"), "an invitation says that no portal runs");
+  on(`echo RESELLER_PORTAL=on >>/etc/reseller/reseller.env
+    systemctl restart reseller
+    until sudo -u reseller reseller health; do sleep 1; done
+    echo "IBAN AT00" >/var/lib/reseller/bank.txt
+    sudo -u reseller reseller admin payment method add manual bank --name Bank --instructions /var/lib/reseller/bank.txt`);
+  const invited = on(`sudo -u reseller reseller ${INVITE}`);
+  const first = PORTAL_LINK.exec(invited)?.[1];
+  on(`curl -fsS -o /dev/null -c /root/cookies --data-urlencode token=${first} --data-urlencode password=correct-horse-battery \\
+    -H 'Origin: http://127.0.0.1:8080' http://127.0.0.1:8080/portal/set-up`);
+  must(
+    on("curl -fsS -b /root/cookies http://127.0.0.1:8080/portal/add-funds").includes("Bank"),
+    "the first customer signs in and sees how to pay",
+  );
 
   const s3 = Bun.spawn(machines.inNetworkOf(MACHINE, process.execPath, S3_SERVER, store), {
     stdin: "ignore",
