@@ -47,6 +47,9 @@ const WORK_MS = 2;
 const TRIES = 60;
 const TRY_AGAIN_MS = 1000;
 
+/** What PostgreSQL says if the grants of an upgrade were not repeated. */
+const MISSING_RIGHT = "permission denied for function reserve_numbers";
+
 export interface ImportParts extends UploadLimits {
   store: ReadStore;
   writer: Pick<Writer, "submit">;
@@ -227,9 +230,12 @@ export class ImportRuns {
       return "Something changed since the dry run, so nothing was imported. Look at what would happen now.";
     }
     if (error instanceof Refusal) return `${shownRefusal(error, new Set()).message}.${again}`;
-    this.parts.onInternalError(error);
     const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
     this.parts.log.error({ error: cause }, "moving in: internal error");
+    if (cause.includes(MISSING_RIGHT)) {
+      return "The role of the server lacks a right, so nothing was imported: as the owner of the tables, apply postgres-role.sql again.";
+    }
+    this.parts.onInternalError(error);
     return `An internal error stopped it; the log has the cause.${again}`;
   }
 

@@ -88,3 +88,18 @@ test("an import waits for an order that took its number and did not commit yet, 
   await other.close();
   database.close();
 });
+
+test("a role without the right to keep numbers imports nothing, and is told what to do", async () => {
+  const database = freshDatabase();
+  database.query(`REVOKE EXECUTE ON FUNCTION reserve_numbers FROM ${SERVICE_ROLE}`);
+  const url = asServer(database.location.database!);
+  const { code, stderr } = await imports(url, { users: USERS, orders: ORDERS });
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining(
+      "permission denied for function reserve_numbers): as the owner of the tables, apply postgres-role.sql",
+    ),
+  ]);
+  expect(database.query("SELECT * FROM imported_users")).toEqual([]);
+  database.close();
+});

@@ -193,6 +193,19 @@ test("while an import of another server or a command runs, none begins, and the 
   expect(panel.query("SELECT * FROM imported_users")).toEqual([]);
 });
 
+test("a role of PostgreSQL that lacks the right to keep numbers is named with what to do", async () => {
+  await open({
+    onCommand(name) {
+      if (name !== "beginImport") return;
+      throw new Error("PostgresError: permission denied for function reserve_numbers");
+    },
+  });
+  await upload({ users: "id,username,balance\n1,ann,1\n" });
+  await dryRun("csv");
+  await panel.confirm("/moving-in/start", {});
+  expect(await ended()).toContain("apply postgres-role.sql again");
+});
+
 test("a stop in the middle leaves whole batches, and the same import completes it", async () => {
   let writes = 0;
   await open({
