@@ -13,6 +13,7 @@ import {
   type Tx,
 } from "../../db/port/port.ts";
 import { Refusal, type RefusalCode } from "../../domain/values/error-table.ts";
+import { refuseAuthor } from "./authors.ts";
 import type { Command } from "./command.ts";
 import { type Context, createContext } from "./context.ts";
 import { commands } from "./command-table.ts";
@@ -35,13 +36,16 @@ function commandOf(name: CommandName): Command<unknown, unknown> {
   return commands[name] as Command<unknown, unknown>;
 }
 
-/** Runs a command inside a transaction that is open. Input and output are plain data. */
+/**
+ * Runs a command inside a transaction that is open. Input and output are plain data. Refuses an author who may not run it.
+ */
 export function runCommand<Name extends CommandName>(
   tx: Tx,
   name: Name,
   input: CommandInput<Name>,
   context: Context,
 ): CommandOutput<Name> {
+  refuseAuthor(name, input);
   return commandOf(name).run(tx, input, context) as CommandOutput<Name>;
 }
 

@@ -53,7 +53,9 @@ export interface SetPassword {
   actor: Actor;
 }
 
-/** Sets a password, ends all sessions and forgets the known networks. Refuses an unknown person. */
+/**
+ * Sets a password, ends all sessions and forgets the known networks. Refuses an unknown person, an author who may not.
+ */
 export function setPassword(
   tx: Tx,
   { site, person, passwordHash, actor }: SetPassword,
@@ -61,6 +63,7 @@ export function setPassword(
 ): null {
   const realm = realmOf(site);
   const found = requirePerson(realm, tx, person);
+  realm.refuseAuthor(tx, actor, found, true);
   endSessionsOf(tx, realm, person);
   forgetNetworks(tx, realm, person);
   realm.change(tx, person, { passwordHash, ...NO_INVITATION });
@@ -125,7 +128,7 @@ export interface EnableSecondFactor {
 }
 
 /**
- * Turns the offered second factor on and ends all sessions. Refuses an unknown person,
+ * Turns the offered second factor on and ends all sessions. Refuses an unknown person, an author who may not,
  * second_factor_present, second_factor_absent, code_wrong.
  */
 export function enableSecondFactor(
@@ -136,6 +139,7 @@ export function enableSecondFactor(
   const realm = realmOf(site);
   const { codes } = realm.tables;
   const found = requirePerson(realm, tx, person);
+  realm.refuseAuthor(tx, actor, found, true);
   if (found.totpSecret !== null) throw refusal("second_factor_present");
   if (found.offeredSecret === null) throw refusal("second_factor_absent");
   const step = stepOfCode(found.offeredSecret, code, context.now, 0);

@@ -29,6 +29,7 @@ import type { Context } from "../batch/context.ts";
 import { queueMail } from "../mails/mails.ts";
 import { refusal, type Refusal } from "../../domain/values/error-table.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
+import { requireRole } from "../administrators/acting.ts";
 import { requireGranter, requireManager } from "../members/acting.ts";
 
 /** The columns of a person that sign-ins read and change. */
@@ -76,7 +77,10 @@ export interface Realm {
   noteNewNetwork(tx: Tx, key: string, from: SignInOrigin, context: Context): void;
   actions: Record<Verb, AuditAction>;
   absent(): Refusal;
-  /** Refuses an author who may not change the sign-in of the person. `gives`: whether the change lets somebody in. */
+  /**
+   * Refuses an author who may not change the sign-in of the person: everybody may their own. `gives`: whether the change
+   * lets somebody in.
+   */
   refuseAuthor(tx: Tx, actor: Actor, person: Person, gives: boolean): void;
 }
 
@@ -99,8 +103,9 @@ const PANEL: Realm = {
     second_factor: "administrator.second_factor",
   },
   absent: () => refusal("administrator_not_found"),
-  // The pages admit owners, and everybody for themselves.
-  refuseAuthor: () => {},
+  refuseAuthor(tx, actor, person) {
+    if (!isOwn(actor, person)) requireRole(tx, actor, "owner", "change how administrators sign in");
+  },
 };
 
 /** A member whose reseller or portal is off cannot sign in. */
@@ -141,11 +146,17 @@ const PORTAL: Realm = {
     second_factor: "member.second_factor",
   },
   absent: () => refusal("member_not_found"),
-  refuseAuthor(tx, actor, { key }, gives) {
-    if (gives) requireGranter(tx, actor, findMember(tx, key)!);
+  refuseAuthor(tx, actor, person, gives) {
+    if (isOwn(actor, person)) return;
+    if (gives) requireGranter(tx, actor, findMember(tx, person.key)!);
     else requireManager(tx, actor);
   },
 };
+
+/** Returns whether the person is the author. */
+function isOwn({ keyId, operator }: Actor, { author }: Person): boolean {
+  return keyId === null && operator === author;
+}
 
 const REALMS: Record<Site, Realm> = { panel: PANEL, portal: PORTAL };
 

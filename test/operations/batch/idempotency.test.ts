@@ -156,12 +156,7 @@ describe("an order that waits for its response", () => {
       response: null,
       effect: { status: "PROCESSING" },
     });
-    database.run("transitionOrder", {
-      id: "1",
-      to: "COMPLETED",
-      note: null,
-      actor: { keyId, operator: null },
-    });
+    database.run("transitionOrder", { id: "1", to: "COMPLETED", note: null });
     expect(place("k", 2)).toMatchObject({ response: null, effect: { status: "COMPLETED" } });
     expect(database.balance("anna")).toBe(micros("99"));
   });

@@ -26,10 +26,20 @@ beforeAll(async () => {
     invitationHash: "3".repeat(64),
   });
   settled = market.delivered({ placed: "123" });
-  for (const operator of [`member:${memberId}`, "panel:tester", "reseller (bo) as nightly", null]) {
-    const [key] = market.query<{ id: string }>("SELECT id FROM keys ORDER BY id LIMIT 1");
-    const actor = { keyId: operator === null ? key!.id : null, operator };
+  for (const operator of ["panel:tester", "reseller (bo) as nightly"]) {
+    const actor = { keyId: null, operator };
     market.run("noteOrder", { id: String(settled), note: "looked at it", actor });
+  }
+  // Members and keys write no notes, but they are authors of other changes.
+  for (const [keyId, operator, above] of [
+    ["NULL", `'member:${memberId}'`, 1000],
+    ["(SELECT id FROM keys ORDER BY id LIMIT 1)", "NULL", 2000],
+  ]) {
+    market.query(
+      `INSERT INTO audit (seq, created_at, key_id, operator, action, subject, account, before, after)
+      SELECT seq + ${above}, created_at, ${keyId}, ${operator}, action, subject, account, before, after
+      FROM audit WHERE operator = 'panel:tester' AND action = 'order.note'`,
+    );
   }
   market.run("updateProvider", { name: "acme", changes: { lowBalanceMicros: 5_000_000 } });
   market.run("setServiceActive", {
