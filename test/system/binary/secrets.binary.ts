@@ -120,6 +120,8 @@ describe("no secret is", () => {
     const places = await pages(world);
     expect(places.filter(({ name }) => name.endsWith(": 200")).length).toBeGreaterThan(200);
     expect(places.filter(({ name }) => name.endsWith(": 500"))).toEqual([]);
+    // What the provider said is shown, but for the key that it repeated.
+    expect(places.some(({ text }) => text.includes("Incorrect request, key"))).toBe(true);
     // A person sees the second factor that it has not confirmed yet.
     const offered = leaks(places, ({ name }, place) => {
       const [, site, role] = /^second factor, (\w+), (\w+)$/.exec(name) ?? [];

@@ -21,7 +21,7 @@ export interface Place {
 /** Values of the parameters of paths and of the arguments of commands; several: each of them. */
 function valuesOf({ ids }: Play, rows: (text: string) => string[]): Record<string, string[]> {
   return {
-    user: ["alice"], username: ["alice"], name: ["acme"], provider: ["acme"], service: ["s", "p"], order: ["1", "2"],
+    user: ["alice"], username: ["alice"], name: ["acme"], provider: ["acme"], service: ["s", "p"], order: ["1", "2", "3"],
     method: ["card", "wallet", "bank"], webhook: [ids.webhook], payment: rows("SELECT id FROM payments"),
     mail: rows("SELECT id FROM mails"), month: [new Date().toISOString().slice(0, 7)],
   }; // prettier-ignore
@@ -158,7 +158,7 @@ const ARGUMENTS: Record<string, (world: Play) => string> = {
   "admin service show": () => "p",
   "admin provider show": () => "acme",
   "admin provider balance": () => "acme",
-  "admin order show": () => "2",
+  "admin order show": () => "1",
   "admin webhook show": ({ ids }) => ids.webhook,
   "admin webhook deliveries": ({ ids }) => ids.webhook,
   "admin invoice show": () => "1",

@@ -48,6 +48,10 @@ export async function play() {
     hostname: "127.0.0.1",
     async fetch(request) {
       received.push(JSON.stringify([...request.headers]) + (await request.text()));
+      // Telegram refuses, and repeats the token that it was called with.
+      const description = `Not Found: ${request.url}`;
+      if (request.url.includes("/bot"))
+        return Response.json({ ok: false, error_code: 404, description }, { status: 404 });
       return new Response("{}");
     },
   });
@@ -210,8 +214,12 @@ export async function play() {
       note(`recovery code ${index}, ${whose}`, each, "hash");
   }
 
-  // Orders, and payments of each kind, begun, reported wrongly and rightly.
-  for (const service of ["s", "p"])
+  // Orders, one of which the provider refuses while it repeats its key; payments of each kind, begun, reported wrongly
+  // and rightly.
+  const refused = { error: `Incorrect request, key ${PROVIDER_KEY}` };
+  upstream.next("add", { status: 200, body: JSON.stringify(refused) });
+  upstream.next("balance", { status: 200, body: JSON.stringify(refused) });
+  for (const service of ["p", "s", "p"])
     await callApi(server.url, "POST", "/orders", keys[0]!, { service, link: "x", quantity: 1 });
   const owner = portal["owner"]!;
   for (const method of ["card", "wallet", "bank"]) {
