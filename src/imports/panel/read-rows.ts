@@ -32,7 +32,7 @@ import type { ImportedKey, ImportedUser } from "../../operations/imports/users.t
 import type { RowReader } from "./cells.ts";
 import type { PanelMap } from "./map.ts";
 
-/** An id in the other panel. */
+/** An id in the other panel, or of one of its providers. */
 const SOURCE = label(64);
 /** The label of imported keys without one. */
 const KEY_LABEL_DEFAULT = "imported";
@@ -176,7 +176,8 @@ export function readOrder(
     row.fail("providerOrder must be a positive whole number");
   }
   const name = isOpen && hasNumber ? providerNameOf(row, providers) : null;
-  const service = row.text("providerService");
+  const hasService = name !== null && !isNone(row.text("providerService"));
+  const service = hasService ? row.kind("providerService", IDENTIFIER) : null;
   return {
     orderId: orderOrServiceNumber(row, "number"),
     source: row.kind("user", SOURCE),
@@ -189,9 +190,9 @@ export function readOrder(
     startCount: countOf(row, "startCount", Number.MAX_SAFE_INTEGER, 0, note),
     remains: remainsOf(row, status, quantity, note),
     createdAt: row.time("createdAt"),
-    provider: isNone(row.text("provider")) ? null : row.text("provider"),
-    providerOrder: hasNumber ? providerOrder : null,
-    deliveredBy: name === null ? null : { name, service: isNone(service) ? null : service },
+    provider: isNone(row.text("provider")) ? null : row.kind("provider", SOURCE),
+    providerOrder: hasNumber ? row.kind("providerOrder", SOURCE) : null,
+    deliveredBy: name === null ? null : { name, service },
   };
 }
 

@@ -352,6 +352,8 @@ describe("a refused row: exit 1, nothing is imported, and the row is named with 
     ["an open order without its service", order("5,7,900,x,1,1,pending,2025-01-01,,"), "order 5: no service here has this number"],
     ["a link of 100 KB", order(`5,7,1,${"x".repeat(100_000)},1,1,completed,2025-01-01,,`), "order 5: link must be"],
     ["a row of two megabytes", order(`5,7,1,${"x".repeat(2_000_000)},1,1,completed,2025-01-01,,`), "the row is too long"],
+    ["a NUL in a provider", order("5,7,1,x,1,1,completed,2025-01-01,a\0b,9"), "order 5: provider must be"],
+    ["a long number at a provider", order(`5,7,1,x,1,1,completed,2025-01-01,3,${"9".repeat(5000)}`), "order 5: providerOrder must be"],
     ["a short key", key("1,abc123"), "key of user 1: the key cannot be used: it must have 20 to 128 characters"],
     ["a repetitive key", key(`1,${"ab12".repeat(8)}`), "it is easy to guess"],
     ["a sequence", key("1,0123456789abcdefghijklmnopqrstuv"), "it is easy to guess"],
