@@ -164,11 +164,19 @@ export interface ServerOptions {
   environment?: Record<string, string>;
 }
 
+/** A run that fails leaves no server behind. */
+const running = new Set<ReturnType<typeof spawned>>();
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
 /** Starts `serve` on a data folder. Rejects with its log when it ends before it listens. */
 export async function startServerProcess(options: ServerOptions): Promise<ServerProcess> {
   const { data, binary: program = BINARY, environment = {} } = options;
   const serve = `serve --data ${data} --port 0 --rate-limit 0`.split(" ");
   const child = spawned([program, ...serve, ...(options.arguments ?? [])], environment);
+  running.add(child);
+  void child.exited.then(() => running.delete(child));
   const { url, printed, ended } = await listening(child);
   const exited = ended.then(({ code }) => code);
   return {
