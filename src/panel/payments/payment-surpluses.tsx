@@ -18,21 +18,10 @@ import type { Redirect } from "../../web/server/results.ts";
 import type { Call, Submission } from "../server/call.ts";
 import { idIn, requirePayment } from "./shown-payment.ts";
 
-/** Those to decide on with a form, then those that are decided. */
-export function Surpluses({
-  call,
-  id,
-  surpluses,
-  now,
-}: {
-  call: Call;
-  id: string;
-  surpluses: readonly PaymentSurplus[];
-  now: number;
-}) {
+/** What there is to decide on, then what is decided. */
+export function Surpluses({ surpluses }: { surpluses: readonly PaymentSurplus[] }) {
   const open = surpluses.filter(isOpenSurplus);
   const ended = surpluses.filter((each) => !isOpenSurplus(each));
-  const maySettle = open.length > 0 && mayAct(call.visitor.administrator.role, "owner");
   return (
     <>
       {open.map((each) => (
@@ -45,22 +34,38 @@ export function Surpluses({
           {each.settledAt === null ? "Given back" : "Decided"}: {surplusText(each)}.
         </p>
       ))}
-      {maySettle && (
-        <section class="card narrow-card" id="surplus">
-          <Form action={`/payments/${id}/surplus`} hidden={confirmationFields(now)} submit="Decide">
-            <h2>Money not credited</h2>
-            <Field
-              name="credit"
-              label="Credit in USD"
-              inputmode="decimal"
-              hint="0: nothing, because you gave it back or it is credited already"
-              required
-            />
-            <Field name="public-note" label="Note to the user" hint="the user can read it" />
-          </Form>
-        </section>
-      )}
     </>
+  );
+}
+
+/** The form of the decision, for owners. */
+export function SurplusDecision({
+  call,
+  id,
+  surpluses,
+  now,
+}: {
+  call: Call;
+  id: string;
+  surpluses: readonly PaymentSurplus[];
+  now: number;
+}) {
+  if (!surpluses.some(isOpenSurplus)) return null;
+  if (!mayAct(call.visitor.administrator.role, "owner")) return null;
+  return (
+    <section class="card narrow-card" id="surplus">
+      <Form action={`/payments/${id}/surplus`} hidden={confirmationFields(now)} submit="Decide">
+        <h2>Money not credited</h2>
+        <Field
+          name="credit"
+          label="Credit in USD"
+          inputmode="decimal"
+          hint="0: nothing, because you gave it back or it is credited already"
+          required
+        />
+        <Field name="public-note" label="Note to the user" hint="the user can read it" />
+      </Form>
+    </section>
   );
 }
 

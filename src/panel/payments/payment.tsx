@@ -27,7 +27,7 @@ import type { Redirect, View } from "../../web/server/results.ts";
 import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import { userPath } from "../users/shown-user.ts";
-import { Surpluses } from "./payment-surpluses.tsx";
+import { SurplusDecision, Surpluses } from "./payment-surpluses.tsx";
 import { amountText, PaymentState } from "./payments.tsx";
 import { idIn, requirePayment } from "./shown-payment.ts";
 
@@ -62,8 +62,9 @@ export async function paymentPage(call: Call, { now }: Panel): Promise<View> {
           Payment <PaymentState phase={phaseOf(payment)} />
         </h1>
         {payment.awaits !== null && <p class="notice busy">{BECAUSE[payment.awaits]}</p>}
-        <Surpluses call={call} id={id} surpluses={surpluses} now={now()} />
+        <Surpluses surpluses={surpluses} />
         <PaymentFacts payment={payment} hasFile={file !== undefined} />
+        <SurplusDecision call={call} id={id} surpluses={surpluses} now={now()} />
         <Decisions call={call} payment={payment} now={now()} />
         <h2>What happened</h2>
         <List

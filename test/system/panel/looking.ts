@@ -25,7 +25,7 @@ export async function startLooking(): Promise<Looking> {
   const ids = fillMarket(panel);
   const browser = await launch();
   const pathOf = (path: string) =>
-    path.replace(/:(webhook|payment|paid)\b/g, (_, name: string) => ids[name]!);
+    path.replace(/:(webhook|payment|paid|surplus)\b/g, (_, name: string) => ids[name]!);
   const windows = new Map<string, Visit>();
 
   async function windowOf(where: TestPanel, view: View, javaScriptEnabled: boolean) {

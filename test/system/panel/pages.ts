@@ -76,6 +76,7 @@ export const PAGES: readonly PageToOpen[] = [
   { name: "payments-waiting", path: "/payments?state=waiting&user=alice" },
   { name: "payment", path: "/payments/:payment" },
   { name: "payment-paid", path: "/payments/:paid" },
+  { name: "payment-surplus", path: "/payments/:surplus" },
   { name: "payment-methods", path: "/payment-methods" },
   { name: "payment-method", path: "/payment-methods/bank" },
   { name: "payment-method-card", path: "/payment-methods/card" },
@@ -120,6 +121,7 @@ export const WRONG: readonly {
   { path: "/payments/:payment", action: "/payments/:payment/approve", typed: { credit: "much" } },
   { path: "/payments/:payment", action: "/payments/:payment/reject" },
   { path: "/payments/:paid", action: "/payments/:paid/settle", typed: { amount: "all" } },
+  { path: "/payments/:surplus", action: "/payments/:surplus/surplus", typed: { credit: "all" } },
   { path: "/payment-methods/bank", action: "/payment-methods/bank/terms", typed: { max: "much" } },
   { path: "/payment-methods/card", action: "/payment-methods/card/secrets" },
   {
@@ -252,7 +254,16 @@ function payIn(panel: TestPanel): Record<string, string> {
   const read = { id: paid, reference: "cs_test_a1b2c3d4e5f6", reads: 1 };
   panel.run("recordReading", { ...read, reading });
   panel.run("recordReading", { ...read, reading: { ...reading, disputedMicros: 100_000_000 } });
-  return { payment, paid };
+  const surplus = ask("card", 25);
+  panel.run("approvePayment", { id: surplus, receivedMicros: null, creditMicros: null });
+  const again = { ...reading, paymentId: surplus, amountMicros: 25_000_000 };
+  panel.run("recordReading", {
+    id: surplus,
+    reference: "cs_test_f6e5d4c3b2a1",
+    reads: 1,
+    reading: again,
+  });
+  return { payment, paid, surplus };
 }
 
 /** Members in every state, and visitors who ask for an account. */
