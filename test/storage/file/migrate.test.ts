@@ -3,7 +3,12 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import type { Migration } from "../../../src/db/port/database-state.ts";
-import { APPLICATION_ID, migrate, pendingMigrations } from "../../../src/storage/file/migrate.ts";
+import {
+  APPLICATION_ID,
+  migrate,
+  MIGRATIONS,
+  pendingMigrations,
+} from "../../../src/storage/file/migrate.ts";
 import { NEXT_MIGRATIONS } from "../../support/databases/next-version.ts";
 import { OpenError } from "../../../src/storage/file/open-error.ts";
 
@@ -122,3 +127,36 @@ describe("migrate", () => {
     expect(schemaOf(oneByOne)).toEqual(schemaOf(databaseWith(NEXT_MIGRATIONS.sqlite)));
   });
 });
+
+test("members of 24 stay with all that refers to them, and addresses are unique once accepted", () => {
+  const older = MIGRATIONS.filter(({ version }) => version < 25);
+  const sqlite = databaseWith(older);
+  const id = (place: number) => String(place).padStart(24, "m");
+  sqlite.run("PRAGMA foreign_keys = ON");
+  sqlite.run("INSERT INTO accounts VALUES (9, 'user')");
+  sqlite.run(`INSERT INTO users (account, id, username, name, created_at) VALUES (9, '${"u".repeat(24)}', 'r', 'R', 1)`);
+  const member = (place: number, email: string, password: string | null) =>
+    sqlite.run(
+      `INSERT INTO members (id, account, email, name, role, language, time_zone, mails, active, password_hash, created_at)
+       VALUES (?, 9, ?, 'N', 'owner', 'en', 'UTC', '', 1, ?, ?)`,
+      [id(place), email, password, place],
+    );
+  member(1, "Ann@x.example", "p");
+  member(2, "bob@x.example", null);
+  sqlite.run(`INSERT INTO member_networks VALUES ('${id(1)}', 'n', 1)`);
+  const before = sqlite.query("SELECT * FROM members ORDER BY id").all();
+  migrate(sqlite, MIGRATIONS.slice(older.length), 2);
+  const added = { new_email: null, new_email_hash: null, new_email_until: null };
+  expect(sqlite.query("SELECT * FROM members ORDER BY id").all()).toEqual(
+    before.map((row) => ({ ...(row as object), ...added })),
+  );
+  sqlite.run("PRAGMA foreign_keys = ON");
+  expect(sqlite.query("PRAGMA foreign_key_check").all()).toEqual([]);
+  expect(() => sqlite.run("INSERT INTO member_networks VALUES ('nobody', 'n', 1)")).toThrow("FOREIGN KEY");
+  expect(() => sqlite.run("DELETE FROM members")).toThrow("not deleted");
+  // Several resellers invite one address, and one of the invitations is accepted.
+  member(3, "BOB@x.example", null);
+  sqlite.run(`UPDATE members SET password_hash = 'p' WHERE id = '${id(2)}'`);
+  expect(() => sqlite.run(`UPDATE members SET password_hash = 'p' WHERE id = '${id(3)}'`)).toThrow("UNIQUE");
+  expect(() => member(4, "ann@X.example", "p")).toThrow("UNIQUE");
+}); // prettier-ignore
