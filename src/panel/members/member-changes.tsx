@@ -35,14 +35,35 @@ export async function inviteMember(submission: Submission, panel: Panel): Promis
   const role = form.choice("role", MEMBER_ROLES);
   const language = form.choice("language", LANGUAGES);
   form.check();
-  if (role === "owner") {
-    await submission.confirm({
-      title: `Invite ${email} as an owner of ${username}`,
-      moves: [],
-      isSensitive: true,
-      details: <p>An owner spends the balance, makes keys and manages the other members.</p>,
-    });
-  }
+  if (role === "owner") await confirmOwner(submission, email);
+  const { token, invitationHash } = await newLink(submission);
+  const invitation = { email, name, role, language, invitationHash };
+  await submission.submit("inviteMember", { username, ...invitation });
+  if (token === null) return { to: pathOf(submission), note: sentNote(email) };
+  return linkView(portalUrl, token, {
+    title: `Invitation for ${email}`,
+    whom: email,
+    time: INVITATION_TIME,
+    back: pathOf(submission),
+  });
+}
+
+function confirmOwner(submission: Submission, email: string): Promise<void> {
+  return submission.confirm({
+    title: `Invite ${email} as an owner of ${submission.params["user"]!}`,
+    moves: [],
+    isSensitive: true,
+    details: <p>An owner spends the balance, makes keys and manages the other members.</p>,
+  });
+}
+
+/** Makes a new link for a member who has not accepted its invitation. It is sent by e-mail, or shown once. */
+export async function inviteAgain(submission: Submission, panel: Panel): Promise<View | Redirect> {
+  const portalUrl = requirePortalUrl(panel);
+  const username = submission.params["user"]!;
+  const { email, name, role, language, passwordHash } = await memberOf(submission);
+  if (passwordHash !== null) throw refusal("member_email_taken");
+  if (role === "owner") await confirmOwner(submission, email);
   const { token, invitationHash } = await newLink(submission);
   const invitation = { email, name, role, language, invitationHash };
   await submission.submit("inviteMember", { username, ...invitation });

@@ -251,7 +251,8 @@ function Actions({
   return (
     <div class="actions">
       {button(active ? "disable" : "enable", active ? "Disable" : "Enable")}
-      {isOn && active && passwordHash !== null && button("password", "New password")}
+      {isOn && active && passwordHash !== null && button("password", "Reset password")}
+      {isOn && active && passwordHash === null && button("invite", "Invite again")}
       {totpSecret !== null && button("second-factor", "Remove second factor")}
       {sessions > 0 && button("sessions", `End ${counted(sessions, "session")}`)}
       <Fold action={`${path}/members/${id}/email`} summary="Change the e-mail">

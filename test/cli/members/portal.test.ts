@@ -57,6 +57,19 @@ test("members are listed, switched, and get links to new passwords", async () =>
   expect((await portal("disable", "eve@alice.example")).stderr).toContain("member not found");
 });
 
+test("an address is changed, and one that several resellers invited is not guessed at", async () => {
+  const { id } = find("ann@alice.example")!;
+  const changed = await portal("set-email", "ann@alice.example", "Anna@alice.example", "--json");
+  expect([changed.json.email, find("anna@alice.example")!.id]).toEqual(["anna@alice.example", id]);
+  const taken = await portal("set-email", "bea@alice.example", "anna@alice.example");
+  expect([taken.code, taken.stderr.includes("has that e-mail address already")]).toEqual([1, true]);
+  await portal("set-email", "anna@alice.example", "ann@alice.example");
+  for (const user of ["alice", "bob"]) await portal("invite", user, "--email", "two@x.example");
+  const unclear = await portal("disable", "two@x.example");
+  expect([unclear.code, unclear.stderr.includes("several resellers")]).toEqual([1, true]);
+  shop.query("UPDATE members SET email = id || '@x.example' WHERE email = 'two@x.example'");
+});
+
 test("the portal of a reseller is switched, and its keys are chosen", async () => {
   expect((await portal("off", "alice", "--json")).json).toEqual({ user: "alice", portal: false });
   const [row] = (await portal("list", "--json")).json;

@@ -100,6 +100,12 @@ async function openMarket(url: string) {
     invitationHash: "4".repeat(64),
   });
   run("setMemberActive", { id: disabled, active: false });
+  run("inviteMember", {
+    ...invited,
+    username: "alice",
+    email: "soon@x.example",
+    invitationHash: "5".repeat(64),
+  });
   run("setPortal", { username: "bob", changes: { active: false } });
   run("register", {
     email: "new@x.example",

@@ -250,6 +250,17 @@ test("the list finds members of all resellers by their name, address or reseller
   expect(text).toContain("No matching members.");
 });
 
+test("whoever has not come is invited again by a new link, and whoever has come is not", async () => {
+  const invitation = { name: "Ivo", role: "viewer", language: "tr" } as const;
+  const invited = { username: "alice", email: "ivo@x.example", ...invitation };
+  const invitationHash = "4".repeat(64);
+  const ivo = panel.run("inviteMember", { ...invited, invitationHash });
+  expect((await panel.get(PATH)).text).toContain(`${PATH}/${ivo}/invite`);
+  const { text } = await panel.post(`${PATH}/${ivo}/invite`);
+  expect(found(ivo)).toMatchObject({ ...invitation, invitationHash: hashSecret(tokenIn(text)) });
+  expect((await panel.post(`${PATH}/${id}/invite`)).status).toBe(422);
+});
+
 test("the operator sees that an invited address signs in elsewhere", async () => {
   const other = member("bob");
   const { email } = found(other);
