@@ -185,7 +185,9 @@ function Decisions({ call, payment, now }: { call: Call; payment: ListedPayment;
             <h2>Money given back</h2>
             <p class="hint">
               Give the money back where it was paid. Here the balance is debited, at most by what it
-              has. 0 debits nothing and settles the matter.
+              has. 0 debits nothing and settles the matter. Its{" "}
+              <a href={`/invoices?user=${encodeURIComponent(payment.username)}`}>invoice</a>, if
+              there is one, stays until you correct it.
             </p>
             <Field
               name="amount"
