@@ -4,14 +4,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { findMemberByEmail } from "../../../src/db/members/members.ts";
+import { memberAuthor } from "../../../src/domain/members/members.ts";
 import { startMails } from "../../../src/mails/worker.ts";
 import { createTexts } from "../../../src/portal/texts/texts.ts";
 import type { Outbox } from "../../../src/scheduling/outbox.ts";
 import { type MailServerPeer, startMailServer } from "../../support/peers/mail-server.ts";
 import { mailDeps } from "../../support/worlds/mailing.ts";
-import { openPortal, type TestPortal } from "../../support/worlds/portal.ts";
+import { openPortal, PASSWORD, type TestPortal } from "../../support/worlds/portal.ts";
 import { until } from "../../support/until.ts";
-import { expectSound, launch } from "../panel/browser.ts";
+import { expectSound, launch, screenshot } from "../panel/browser.ts";
 
 let browser: Browser;
 let portal: TestPortal;
@@ -109,5 +110,30 @@ test("an invitation in another language keeps its link, and the language", async
   await page.getByRole("button", { name: "Continuar" }).click();
   await page.getByRole("heading", { name: "Resumen" }).waitFor();
   expect(new URL(page.url()).hash).toBe("");
+  await context.close();
+});
+
+test("a new address is confirmed by its link, also by who must sign in first", async () => {
+  portal.user("iva", "0");
+  const id = portal.member("iva", "iva@new.example");
+  const actor = { keyId: null, operator: memberAuthor(id) };
+  portal.run("updateMember", { changes: {}, newEmail: "iva@other.example", actor });
+  const context = await browser.newContext();
+  context.setDefaultTimeout(0);
+  const page = await context.newPage();
+  const found = () => server.received.find(({ to }) => to === "iva@other.example");
+  await until(() => found() !== undefined);
+  const [url] = /http:\S+#\S+/.exec(found()!.mail.text!) as unknown as [string];
+  await page.goto(url);
+  await page.getByLabel("E-mail address").fill("iva@new.example");
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("From then on, you sign in with iva@other.example").waitFor();
+  expect(await page.getByLabel("Code from the link").isVisible()).toBe(false);
+  expect(new URL(page.url()).hash).toBe("");
+  await screenshot(page, "portal-new-address");
+  await page.getByRole("main").getByRole("button", { name: "Confirm the new address" }).click();
+  await page.getByText("You now sign in with iva@other.example").waitFor();
+  await until(() => server.received.some(({ to }) => to === "iva@new.example"));
   await context.close();
 });

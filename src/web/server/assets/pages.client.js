@@ -243,6 +243,9 @@ if (token && location.hash.length > 1) {
   document.querySelector('input[type="password"]')?.focus();
 }
 
+// Whoever must sign in before a page gets its fragment too.
+for (const form of document.forms) if (form.elements.next) form.action += location.hash;
+
 // Keys: a field with data-key gets the focus by that key, unless something is being typed.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
