@@ -10,7 +10,10 @@ const sums = (kind: string, from: string, to: string) => `
     WHERE payment_transfers.payment_id = payments.payment_id AND payment_transfers.kind = '${kind}'
       AND transfers.kind = '${kind}' AND debit_account = ${from} AND credit_account = ${to})`;
 
-/** Each query returns a row (subject, problem) for each violation of its rule. */
+/**
+ * Each query returns a row (subject, problem) for each violation of its rule. Older versions left a payment `refunded` by
+ * a won dispute if it had been refunded only before its credit.
+ */
 export const PAYMENT_QUERIES: Record<string, string> = {
   "a payment is credited once, and only if it was paid": `
     SELECT 'payment ' || id AS subject,
@@ -43,6 +46,7 @@ export const PAYMENT_QUERIES: Record<string, string> = {
     FROM payments WHERE state IN (${quoted(CREDITED_STATES)})
       AND NOT EXISTS (SELECT 1 FROM payment_events WHERE payment_events.payment_id = payments.payment_id
         AND event IN ('approved', 'settled', 'surplus_settled'))
+      AND NOT (state = 'refunded' AND refunded_micros > 0 AND disputed_micros = 0)
       AND state <> CASE WHEN disputed_micros > 0 THEN 'disputed'
         WHEN refunded_micros > netted_micros THEN 'refunded' ELSE 'paid' END`,
   "money that was paid again is of one payment": `

@@ -286,3 +286,26 @@ test("once a second payment was decided on, what is given back of it later is fo
     1,
   ]);
 });
+
+test("verify finds a state that is not what was reversed, and money that two payments have", async () => {
+  const own = freshDatabase();
+  try {
+    const actor = seedMember(own);
+    seedMethod(own, "program", "callback");
+    const ids = [0, 1].map(() => askPayment(own, { methodId: "program", actor, now: NOW }));
+    for (const [index, id] of ids.entries()) {
+      const paid = { methodId: "program", id, amountMicros: ASKED, currency: "USD" };
+      own.execute("recordPaid", { ...paid, programId: `t${index}` }, NOW);
+      own.execute("recordPaid", { ...paid, programId: `again-${index}` }, NOW);
+    }
+    expect(await verifyStore(own)).toEqual([]);
+    own.query(`UPDATE payments SET disputed_micros = 1 WHERE id = '${ids[0]}'`);
+    own.query(`UPDATE payments SET method_reference = 'again-0' WHERE id = '${ids[1]}'`);
+    const problems = JSON.stringify(await verifyStore(own));
+    expect(problems).toContain(`payment ${ids[0]}`);
+    expect(problems).toContain("disputed are 1");
+    expect(problems).toContain("it has the money again-0 of another payment");
+  } finally {
+    own.close();
+  }
+});
