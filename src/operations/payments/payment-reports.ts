@@ -23,7 +23,7 @@ import {
   readTerms,
 } from "../../domain/payments/payment-amounts.ts";
 import { nextReadAt, type PaymentReading } from "../../domain/payments/payment-reads.ts";
-import { isCredited, type PaymentAwaits } from "../../domain/payments/payment-states.ts";
+import { isCredited, type PaymentAwaits, phaseOf } from "../../domain/payments/payment-states.ts";
 import { beyondSurplus } from "../../domain/payments/payment-surpluses.ts";
 import { attempt, Refusal } from "../../domain/values/error-table.ts";
 import type { Context } from "../batch/context.ts";
@@ -70,12 +70,23 @@ export function takeDuePayments(
         expire(tx, payment, context);
         return [];
       }
-      const taken = tx.update(payments, payment, {
+      const open = tx.update(payments, payment, {
         reads: payment.reads + 1,
         nextReadAt: nextReadAt(payment, true, now),
       });
+      const taken = open.nextReadAt === null ? endUnread(tx, open, context) : open;
       return [{ id: payment.id, reference, reads: taken.reads, method }];
     });
+}
+
+/**
+ * Ends a payment that could not be read for so long that it is read no more: else it would be open for ever. It is still
+ * read as an ended one.
+ */
+function endUnread(tx: Tx, payment: Payment, context: Context): Payment {
+  if (phaseOf(payment) !== "pending") return payment;
+  const ended = changePayment(tx, payment, { event: "expired", actor: SERVER }, context);
+  return tx.update(payments, ended, { nextReadAt: nextReadAt(ended, true, context.now) });
 }
 
 function expire(tx: Tx, payment: Payment, context: Context): void {

@@ -239,6 +239,31 @@ test("after the clock was set back each payment is read within the longest pause
   expect(found(byHand)).toMatchObject({ state: "pending", nextReadAt: expiresAt });
 });
 
+test("a payment that cannot be read any more ends, and money that is found after all is credited", () => {
+  const id = ask();
+  const page = { url: "https://p.example/", expiresAt: NOW + DAY_MS };
+  const result = { outcome: "begun", reference: `cs-${id}`, ...page } as const;
+  database.execute("recordBegun", { id, isReadable: true, result }, NOW);
+  const take = (at: number) =>
+    database.execute("takeDuePayments", { limit: 10, readableKinds: ["stripe"] }, at).length;
+  let reads = 0;
+  let at = NOW;
+  // Each reading fails, as after the keys of another account were stored.
+  for (; found(id).state === "pending" && at < NOW + 60 * DAY_MS; at += DAY_MS / 8)
+    reads += take(at);
+  expect(found(id).state).toBe("expired");
+  expect(at - NOW).toBeGreaterThan(30 * DAY_MS);
+  expect(at - NOW).toBeLessThan(32 * DAY_MS);
+  expect(reads).toBeGreaterThan(200);
+  // It is read for some days more, then never again.
+  let more = 0;
+  for (; at < NOW + 90 * DAY_MS; at += DAY_MS / 8) more += take(at);
+  expect(more).toBeGreaterThan(2);
+  expect(found(id).nextReadAt).toBeNull();
+  read(id, found(id).reads, {}, at);
+  expect(found(id)).toMatchObject({ state: "paid", creditMicros: 10 * DOLLAR });
+});
+
 test("credit above a limit of the balance waits for the operator, whom the limit refuses too", () => {
   database.run("createPaymentMethod", {
     methodId: "rich",
