@@ -137,7 +137,19 @@ describe("a way to pay", () => {
     ["an unknown kind", ["add", "cash", "x"], 2],
     ["an id with a slash", ["add", "manual", "a/b"], 2],
     ["an unknown setting", ["add", "manual", "x", "--set", "a=b"], 2],
-    ["a page that is no URL", ["add", "callback", "x", "--set", "pay-url=here"], 2],
+    ...[
+      "here",
+      "https:here",
+      "javascript:alert(1)",
+      "http://pay.example/{payment}",
+      "http://{payment}/",
+      "http://localhost.pay.example/",
+      "http://localhost@pay.example/",
+    ].map((page): [string, string[], number] => [
+      `the page ${page}`,
+      ["add", "callback", "x", "--set", `pay-url=${page}`],
+      2,
+    ]),
     ["instructions that cannot be read", ["add", "manual", "bank", "--instructions", "/gone"], 2],
     ["another currency without a rate", ["add", "manual", "x", "--currency", "EUR"], 2],
     ["steps that fall", ["add", "manual", "x", "--bonus", "500=3,100=5"], 2],
@@ -149,6 +161,15 @@ describe("a way to pay", () => {
     const before = shop.dump();
     expect((await method(...argv)).code).toBe(code);
     expect(shop.dump()).toBe(before);
+  });
+
+  test.each([
+    "https://pay.example/{payment}?sum={amount}",
+    "http://localhost:8080/{payment}",
+    "http://127.0.0.1/",
+    "http://[::1]/",
+  ])("takes the page %s", async (page) => {
+    expect((await method("add", "callback", "x", "--set", `pay-url=${page}`)).code).toBe(0);
   });
 
   test("is switched off and on, and removed once nothing is open", async () => {
