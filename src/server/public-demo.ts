@@ -14,6 +14,7 @@ import { createLog, type Logger } from "../monitoring/log.ts";
 import { answerCalls } from "../providers/call.ts";
 import { createDemoProvider, DEMO_PROVIDER_URL } from "../providers/demo-provider.ts";
 import type { Demo } from "../web/server/demo.ts";
+import { lockDataDirectory } from "../storage/file/open.ts";
 import { closeTargets } from "../webhooks/targets.ts";
 import { readCertificate } from "./certificate.ts";
 import { createConnectionPools, planOwnFiles } from "./connection-limits.ts";
@@ -49,7 +50,15 @@ export async function startPublicDemo(
   const log = createLog(config.logLevel, config.logFormat, wantsColor());
   closeTargets();
   const limited = { ...config, maxConnectionsPerAddress: CONNECTIONS_OF_VISITOR };
-  const stage = openStage(limited, log);
+  // The databases of another demo that runs here must not be removed.
+  const release = lockDataDirectory(config.data);
+  let stage: ReturnType<typeof openStage>;
+  try {
+    stage = openStage(limited, log);
+  } catch (error) {
+    release();
+    throw error;
+  }
   const addresses = { api: stage.api.address, panel: stage.panel.address };
   removeWorlds(config.data);
   let at = 0;
@@ -79,6 +88,7 @@ export async function startPublicDemo(
 
   let current = await begin().catch(async (error) => {
     await Promise.all([stage.api.stop(), stage.panel.stop()]);
+    release();
     throw error;
   });
   /** What runs at the moment: a replacement or a credit. */
@@ -117,6 +127,7 @@ export async function startPublicDemo(
       await busy;
       await current.service.stop();
       removeWorlds(config.data);
+      release();
       await log.close();
     },
   };
@@ -139,7 +150,6 @@ function openStage(config: Config, log: Logger) {
 
 /** Removes databases that a killed process left. */
 function removeWorlds(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const name of readdirSync(folder)) {
     if (FOLDER.test(name)) rmSync(join(folder, name), { recursive: true, force: true });
   }

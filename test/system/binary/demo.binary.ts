@@ -218,6 +218,25 @@ test("a database that no demo has made is refused and left as it is", async () =
 });
 
 describe("a public demo", () => {
+  test("leaves the data of another one that runs in the same folder", async () => {
+    const folder = freshFolder();
+    const argv = ["demo", "--public", "--data", "shared"];
+    const first = read(await serving(folder, ...argv));
+    const { code, stderr } = await binary(folder, ...argv, "--port", "0");
+    expect([code, stderr]).toEqual([1, expect.stringContaining("another server uses")]);
+    const { status } = await callApi(first.server.url, "GET", "/balance", first.key);
+    expect(status).toBe(200);
+    await stop(first.server);
+    // What a killed one has left is removed.
+    const killed = await serving(folder, ...argv);
+    killed.kill("SIGKILL");
+    await killed.ended;
+    const again = await serving(folder, ...argv);
+    const left = readdirSync(join(folder, "shared"));
+    expect(left.filter((name) => name.startsWith("demo-"))).toEqual(["demo-1"]);
+    await stop(again);
+  });
+
   test("refuses every form to every role and to strangers but those of its list, and all can still sign in", async () => {
     const demo = read(await serving(freshFolder(), "demo", "--public", ...BEHIND_PROXY));
     for (const { site, forms, open } of SITES) {
