@@ -72,7 +72,7 @@ test("an address is changed, and one that several resellers invited is not guess
 
 test("the portal of a reseller is switched, and its keys are chosen", async () => {
   expect((await portal("off", "alice", "--json")).json).toEqual({ user: "alice", portal: false });
-  const [row] = (await portal("list", "--json")).json;
+  const [row] = (await portal("list", "--user", "alice", "--json")).json;
   expect(row.portal).toBe(false);
   await portal("on", "alice");
   expect((await portal("keys", "alice", "full", "--json")).json.keys).toBe("full");
