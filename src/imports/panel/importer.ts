@@ -1,7 +1,11 @@
 // Imports the tables of another panel: once to see what would happen, then again to write it. Rows are read in pieces,
 // so orders may be more than memory holds. docs/specification/imports.md#moving-in.
 
-import { IMPORT_PROBLEMS, type RowOutcome } from "../../domain/imports/import-problems.ts";
+import {
+  type ImportProblem,
+  IMPORT_PROBLEMS,
+  type RowOutcome,
+} from "../../domain/imports/import-problems.ts";
 import { IMPORT_RENEWAL_MS } from "../../domain/imports/runs.ts";
 import { isPastStatus } from "../../domain/orders/past-orders.ts";
 import type { ImportedOrder } from "../../operations/imports/orders.ts";
@@ -88,6 +92,8 @@ export interface ImportReport {
   notes: string[];
   wrong: RowError[];
   wrongCount: number;
+  /** A hash of the rows with what happens to each. */
+  rowsHash: string;
 }
 
 /** `isWriting`: rows are written; otherwise they are only looked at. */
@@ -121,7 +127,7 @@ export async function importPanel(
   target: ImportTarget,
   options: ImportOptions,
 ): Promise<ImportReport> {
-  const planned = new Pass(target, options, false);
+  const planned = new Pass(target, options, null);
   const plan = await planned.run();
   if (options.dryRun) return plan;
   if (plan.wrongCount > 0 && !options.skipRefused) throw new RefusedRows(plan);
@@ -130,7 +136,7 @@ export async function importPanel(
   await target.begin(run, planned.highest);
   try {
     const rest = restAndRenew(target, options, run);
-    const report = await new Pass(target, { ...options, rest }, true).run();
+    const report = await new Pass(target, { ...options, rest }, planned).run();
     await target.finish(run, report);
     return report;
   } catch (error) {
@@ -166,7 +172,16 @@ class Pass {
     notes: [],
     wrong: [],
     wrongCount: 0,
+    rowsHash: "",
   };
+  /** Why the database refused rows, by how many rows of their table were read up to them. */
+  readonly refused = {
+    users: new Map<number, ImportProblem>(),
+    services: new Map<number, ImportProblem>(),
+    orders: new Map<number, ImportProblem>(),
+    keys: new Map<number, ImportProblem>(),
+  };
+  readonly #hash = new Bun.CryptoHasher("sha256");
   readonly highest = { orders: 0, services: 0 };
   readonly #notes = new Set<string>();
   /** Users that are, or will be, imported. */
@@ -178,8 +193,13 @@ class Pass {
   constructor(
     readonly target: ImportTarget,
     readonly options: ImportOptions,
-    readonly isWriting: boolean,
+    /** What was planned; null: this is the plan. */
+    readonly planned: Pass | null,
   ) {}
+
+  get isWriting(): boolean {
+    return this.planned !== null;
+  }
 
   async run(): Promise<ImportReport> {
     const imported = await this.target.imported();
@@ -189,6 +209,7 @@ class Pass {
     await this.#keys();
     await this.#orders();
     this.report.notes = [...this.#notes];
+    this.report.rowsHash = this.#hash.digest("hex");
     return this.report;
   }
 
@@ -352,18 +373,28 @@ class Pass {
     const run = (this.isWriting ? this.target.write : this.target.plan)[table];
     const names = await this.#lookUp(file, table);
     const [noun, field] = NAMES[table];
-    let batch: { place: string; row: Rows[Table] }[] = [];
+    let batch: { place: string; position: number; row: Rows[Table] }[] = [];
     const flush = async () => {
+      // What the plan left out stays out, even if it could be imported now: nobody confirmed it.
+      const left = batch.filter(({ position }) => this.planned?.refused[table].has(position));
+      batch = batch.filter((each) => !left.includes(each));
+      for (const { place, position, row } of left) {
+        reject(row);
+        const outcome = this.planned!.refused[table].get(position)!;
+        this.#refuse(table, new RowError(place, IMPORT_PROBLEMS[outcome]));
+      }
       const rows = batch.map(({ row }) => row);
       const outcomes = await run(rows);
       outcomes.forEach((found, index) => {
-        const { place, row } = batch[index]!;
+        const { place, position, row } = batch[index]!;
         const outcome = this.isWriting ? found : settle(row, found);
+        this.#hash.update(`${JSON.stringify([table, outcome, row])}\n`);
         if (outcome === "new" || outcome === "same") {
           counts[outcome] += 1;
           accept(row, outcome);
         } else {
           reject(row);
+          this.refused[table].set(position, outcome);
           this.#refuse(table, new RowError(place, IMPORT_PROBLEMS[outcome]));
         }
       });
@@ -383,7 +414,7 @@ class Pass {
         reader.place += `, ${noun} ${reader.text(field).slice(0, SHOWN_ID_LENGTH)}`;
         try {
           const made = read(reader);
-          if (made !== null) batch.push({ place: reader.place, row: made });
+          if (made !== null) batch.push({ place: reader.place, position: counts.read, row: made });
         } catch (error) {
           if (!(error instanceof RowError)) throw error;
           this.#refuse(table, error);

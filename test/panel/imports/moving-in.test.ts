@@ -10,7 +10,7 @@ import { freshFolder } from "../../support/folders.ts";
 import { openRaw } from "../../support/http/raw.ts";
 import { OLD_PANEL_MAP, oldKeyOf, writeOldPanelDump } from "../../support/seeds/old-panel.ts";
 import { until } from "../../support/until.ts";
-import { openPanel, shownNote, type TestPanel } from "../../support/worlds/panel.ts";
+import { hiddenFields, openPanel, shownNote, type TestPanel } from "../../support/worlds/panel.ts";
 
 let panel: TestPanel;
 afterEach(() => panel.stop());
@@ -181,6 +181,36 @@ test("a confirmation that is sent twice, or for an earlier dry run, starts nothi
   expect(started.length).toBe(1);
   await ended();
   expect(panel.balance("ann")).toBe(1_000_000);
+});
+
+test("a confirmation imports only the rows that were shown, whatever has the same counts and sums", async () => {
+  await open();
+  await upload({ users: "id,username,balance\n1,ann,1\n2,bob,90\n" });
+  await dryRun("csv");
+  const confirmation = hiddenFields((await panel.post("/moving-in/start")).text);
+  await upload({ users: "id,username,balance\n1,ann,90\n2,bob,1\n" });
+  await dryRun("csv");
+  expect((await panel.post("/moving-in/start", confirmation)).status).toBe(422);
+  expect(panel.query("SELECT * FROM imported_users")).toEqual([]);
+});
+
+test("a refused row that was left out stays out, even if it could be imported meanwhile", async () => {
+  let isRenamed = false;
+  await open({
+    onCommand(name) {
+      if (name !== "importUsers" || isRenamed) return;
+      isRenamed = true;
+      panel.run("updateUser", { username: "bob", changes: { username: "robert" } });
+    },
+  });
+  panel.user("bob");
+  await upload({ users: "id,username,balance\n1,ann,1\n2,bob,5000\n" });
+  expect(plain(await dryRun("csv"))).toContain("Opening balances, USD 1.00");
+  await panel.confirm("/moving-in/start", { skip: "yes" });
+  expect(plain(await ended())).toContain("Opening balances, USD 1.00");
+  expect(isRenamed).toBe(true);
+  expect(panel.query("SELECT source FROM imported_users")).toEqual([{ source: "1" }]);
+  expect(await verifyStore(panel)).toEqual([]);
 });
 
 test("while an import of another server or a command runs, none begins, and the page says so", async () => {
