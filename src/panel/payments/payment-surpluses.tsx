@@ -2,6 +2,7 @@
 
 /** @jsxImportSource preact */
 
+import { listSurpluses } from "../../db/payments/payment-surpluses.ts";
 import type { PaymentSurplus } from "../../db/tables/payments.ts";
 import { findUserByAccount } from "../../db/users/users.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
@@ -75,19 +76,30 @@ export async function settleSurplus(submission: Submission): Promise<Redirect> {
   const creditMicros = form.price("credit");
   const publicNote = form.optional("public-note", NOTE, "");
   form.check();
-  const { username, balanceMicros } = await submission.read((reader) => {
-    const { account, username: name } = requirePayment(reader, id);
-    return { username: name, balanceMicros: findUserByAccount(reader, account)!.balanceMicros };
+  const { username, balanceMicros, surpluses } = await submission.read((reader) => {
+    const { account, paymentId, username: name } = requirePayment(reader, id);
+    return {
+      username: name,
+      balanceMicros: findUserByAccount(reader, account)!.balanceMicros,
+      surpluses: listSurpluses(reader, paymentId),
+    };
   });
   await submission.confirm({
     title: `Credit ${username} for a surplus of a payment`,
     moves: [{ account: username, micros: creditMicros }],
     details: (
-      <p>
-        Balance: <Money micros={balanceMicros} /> →{" "}
-        <Money micros={balanceMicros + BigInt(creditMicros)} /> USD
-      </p>
+      <>
+        {surpluses.filter(isOpenSurplus).map((each) => (
+          <p>{surplusText(each)}</p>
+        ))}
+        <p>
+          Balance: <Money micros={balanceMicros} /> →{" "}
+          <Money micros={balanceMicros + BigInt(creditMicros)} /> USD
+        </p>
+      </>
     ),
+    // The decision is on all that are open, so none may come or go unseen. Deciding changes none of these texts.
+    plan: surpluses.map(surplusText),
   });
   await submission.submit("settleSurplus", { id, creditMicros, publicNote });
   return {

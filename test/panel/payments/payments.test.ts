@@ -5,7 +5,7 @@ import { PROOF_MS } from "../../../src/domain/sign-ins/sign-ins.ts";
 import type { Actor } from "../../../src/domain/ledger/ledger.ts";
 import { verifyStore } from "../../support/databases/verify.ts";
 import { askPayment, DOLLAR, seedMember, seedMethod } from "../../support/seeds/payments.ts";
-import { openPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
+import { hiddenFields, openPanel, PASSWORD, type TestPanel } from "../../support/worlds/panel.ts";
 
 let panel: TestPanel;
 let actor: Actor;
@@ -98,6 +98,32 @@ test("money that is not credited is told with what to do, and decided on once, b
   expect((await panel.get(`/payments/${id}`)).text).toContain(`Decided: ${what}`);
   expect((await panel.get("/")).text).not.toContain("not credited");
   expect(await verifyStore(panel)).toEqual([]);
+});
+
+test("money that arrives while a decision is confirmed is not decided on unseen", async () => {
+  const id = askPayment(panel, { methodId: "purse", actor, amount: 25, now: panel.clock.now });
+  const pay = (programId: string, amount: number) => {
+    const paid = { methodId: "purse", id, programId, currency: "USD" };
+    panel.run("recordPaid", { ...paid, amountMicros: amount * DOLLAR });
+  };
+  pay("u1", 25);
+  pay("u2", 25);
+  const fields = { credit: "0", "public-note": "" };
+  const asked = await panel.post(`/payments/${id}/surplus`, fields);
+  expect(asked.text).toContain("25 USD received again by purse (u2)");
+  pay("u3", 50);
+  const before = balance();
+  const confirmed = { ...hiddenFields(asked.text), ...fields };
+  expect((await panel.post(`/payments/${id}/surplus`, confirmed)).status).toBe(422);
+  const left = (await panel.get(`/payments/${id}`)).text;
+  expect(left).toContain("Not credited: 25 USD received again by purse (u2)");
+  expect(left).toContain("Not credited: 50 USD received again by purse (u3)");
+  const again = await panel.post(`/payments/${id}/surplus`, fields);
+  const both = { ...hiddenFields(again.text), ...fields };
+  expect((await panel.post(`/payments/${id}/surplus`, both)).status).toBe(303);
+  // A second press of the button is not answered as refused.
+  expect((await panel.post(`/payments/${id}/surplus`, both)).status).toBe(303);
+  expect(balance()).toBe(before);
 });
 
 test("a customer's file is only saved, and what it typed is text", async () => {
