@@ -28,25 +28,29 @@ const OF_NETWORK = query({
     FROM registrations WHERE network = :network`,
 });
 
+const CONDITIONS: Record<RegistrationState, string> = {
+  waiting: "confirm_until IS NULL",
+  unproved: "confirm_until IS NOT NULL",
+};
+
 /** The network with the most visitors, with its newest or oldest one. */
-const busiest = (condition: string, order: "min" | "max") =>
+const busiest = (state: RegistrationState, order: "min" | "max") =>
   query({
     columns: { count: number, createdAt: number, network: text },
     text: `SELECT count(*) AS "count", ${order}(created_at) AS "createdAt", network AS "network"
-      FROM registrations WHERE network IS NOT NULL AND ${condition}
+      FROM registrations WHERE network IS NOT NULL AND ${CONDITIONS[state]}
       GROUP BY network ORDER BY count(*) DESC, ${order}(created_at), network LIMIT 1`,
   });
-const BUSIEST = {
-  waiting: busiest("confirm_until IS NULL", "max"),
-  unproved: busiest("confirm_until IS NOT NULL", "min"),
-};
+const BUSIEST = { waiting: busiest("waiting", "max"), unproved: busiest("unproved", "min") };
 
-const AT = query({
-  parameters: { network: text, createdAt: number },
-  columns: fields(registrations),
-  text: `SELECT ${select(registrations)} FROM registrations
-    WHERE network = :network AND created_at = :createdAt ORDER BY id LIMIT 1`,
-});
+const at = (state: RegistrationState) =>
+  query({
+    parameters: { network: text, createdAt: number },
+    columns: fields(registrations),
+    text: `SELECT ${select(registrations)} FROM registrations
+      WHERE network = :network AND created_at = :createdAt AND ${CONDITIONS[state]} ORDER BY id LIMIT 1`,
+  });
+const AT = { waiting: at("waiting"), unproved: at("unproved") };
 
 const OLDEST_UNPROVED = query({
   columns: fields(registrations),
@@ -104,7 +108,7 @@ export function findOfBusiest(
   const found = reader.one(BUSIEST[state]);
   const own = reader.one(OF_NETWORK, { network })![state];
   if (!found || found.count <= own + 1) return undefined;
-  return reader.one(AT, found);
+  return reader.one(AT[state], found);
 }
 
 export function findOldestUnproved(reader: Reader): Registration | undefined {

@@ -80,6 +80,18 @@ describe("visitors who have not proved their address", () => {
     expect([isThere("real@x.example"), isThere("10500@flood.example")]).toEqual([true, true]);
   }); // prettier-ignore
 
+  test("make room for each other, and never take that of one proved in the same millisecond", () => {
+    fill(UNPROVED_LIMIT, "'192.0.2.0/24'");
+    // Both of one network and one moment: the one that waits comes first by its id.
+    shop.query(
+      `UPDATE registrations SET created_at = ${NOW - 30_000} WHERE email = '10000@flood.example'`,
+    );
+    shop.query(`INSERT INTO registrations (id, email, name, language, created_at, network)
+      VALUES ('aaaaaaaaaaaaaaaaaaa00000', 'proved@x.example', 'P', 'en', ${NOW - 30_000}, '192.0.2.0/24')`);
+    asks("real@x.example", "10.0.0.0/24");
+    expect([isThere("proved@x.example"), isThere("10000@flood.example")]).toEqual([true, false]);
+  });
+
   test("end after a day by themselves", () => {
     asks("real@x.example", "10.0.0.0/24");
     expect(shop.execute("expireMails", { limit: 9 }, NOW + 24 * HOUR - 1)).toBe(0);
