@@ -139,6 +139,7 @@ describe("doctor", () => {
       ["imported keys", "ok"],
       ["payments", "ok"],
       ["e-mails", "ok"],
+      ["surpluses of payments", "ok"],
       ["spend of resellers", "ok"],
       ["open files", "ok"],
     ]);
