@@ -68,7 +68,7 @@ export async function todayPage(call: Call, panel: Panel): Promise<View> {
           {figures ? <LastDay figures={figures} now={now} /> : <Counting />}
         </div>
         {requests.length > 0 && <Requests requests={requests} />}
-        {figures && <Month figures={figures} now={now} />}
+        <Month figures={figures} now={now} />
         <LastChanges changes={changes} />
       </>
     ),
@@ -215,7 +215,20 @@ const SERIES: readonly (readonly [name: string, statuses: readonly OrderStatus[]
   ["Failed", ["FAILED"]],
 ];
 
-function Month({ figures, now }: { figures: ActivityFigures; now: number }) {
+function Month({ figures, now }: { figures: ActivityFigures | null; now: number }) {
+  return (
+    <section aria-labelledby="month">
+      <h2 id="month">{ACTIVITY_DAYS} days</h2>
+      <p class="inline">
+        <a href="/reports?by=reseller">Best resellers</a>
+        <a href="/reports?by=service">Best services</a>
+      </p>
+      {figures && <MonthCharts figures={figures} now={now} />}
+    </section>
+  );
+}
+
+function MonthCharts({ figures, now }: { figures: ActivityFigures; now: number }) {
   const today = startOfDay(now);
   const days = Array.from(
     { length: ACTIVITY_DAYS },
@@ -231,27 +244,20 @@ function Month({ figures, now }: { figures: ActivityFigures; now: number }) {
   const dollars = (micros: bigint) => Number(micros) / MICROS_PER_DOLLAR;
   const revenue = activity.map(({ chargedMicros }) => dollars(chargedMicros));
   return (
-    <section aria-labelledby="month">
-      <h2 id="month">{ACTIVITY_DAYS} days</h2>
-      <p class="inline">
-        <a href="/reports?by=reseller">Best resellers</a>
-        <a href="/reports?by=service">Best services</a>
-      </p>
-      <div class="charts">
-        <Chart
-          title="Orders by UTC day and present status"
-          labels={labels}
-          series={orders}
-          format={(value) => (Number.isInteger(value) ? String(value) : "")}
-        />
-        <Chart
-          title="Revenue in USD by UTC day"
-          labels={labels}
-          series={[{ name: "Revenue", values: revenue }]}
-          format={(value) => value.toFixed(2)}
-        />
-      </div>
-    </section>
+    <div class="charts">
+      <Chart
+        title="Orders by UTC day and present status"
+        labels={labels}
+        series={orders}
+        format={(value) => (Number.isInteger(value) ? String(value) : "")}
+      />
+      <Chart
+        title="Revenue in USD by UTC day"
+        labels={labels}
+        series={[{ name: "Revenue", values: revenue }]}
+        format={(value) => value.toFixed(2)}
+      />
+    </div>
   );
 }
 

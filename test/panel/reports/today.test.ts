@@ -86,6 +86,14 @@ test("a day's orders, revenue and refunds match the rows, and follow their chang
   expect(text).toContain("Nothing needs attention.");
 });
 
+test("while the orders are counted, the page leads to the reports", async () => {
+  const busy = seedPanelMarket(await openPanel({ activity: () => Promise.resolve(null) }));
+  const { text } = await busy.get("/");
+  expect(text).toContain("being counted");
+  for (const name of ["Best resellers", "Best services"]) expect(text).toContain(`>${name}</a>`);
+  await busy.stop();
+});
+
 test("an unknown placement links to the orders to settle", async () => {
   const id = market.delivered("unknown");
   const { text } = await market.get("/");

@@ -76,6 +76,8 @@ interface PanelOptions {
   stripeApi?: URL;
   /** The panel is on the database of this portal. */
   beside?: TestPortal;
+  /** In place of the one that counts. */
+  activity?: Panel["activity"];
   /** Called with the name of each command of the panel before the writer gets it. */
   onCommand?: (name: string) => void;
   /** What differs for uploads of files. */
@@ -92,6 +94,7 @@ export async function openPanel({
   stripeApi = new URL("http://127.0.0.1:9/"),
   portal = {},
   onCommand = () => {},
+  activity,
   upload = {},
 }: PanelOptions = {}): Promise<TestPanel> {
   const database: TestDatabase = beside ?? freshDatabase();
@@ -127,7 +130,7 @@ export async function openPanel({
     writer,
     log,
     now: () => clock.now,
-    activity: createActivityCounter(opened.store),
+    activity: activity ?? createActivityCounter(opened.store),
     statuses: createStatusCounter(opened.store).readWithin,
     checkWebhookUrl: (text) => checkNewUrl(text, { allow: [], allowHttp: false }, resolvePublic),
     connect: (provider) => connectProvider(provider, 600_000),
