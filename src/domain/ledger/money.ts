@@ -44,6 +44,11 @@ export function formatMicros(micros: Micros): string {
   return sign + digits.slice(0, -6) + (decimals && `.${decimals}`);
 }
 
+/** Writes an amount with its currency: 2320000, EUR → `2.32 EUR`. */
+export function amountText(micros: Micros, currency: string): string {
+  return `${formatMicros(micros)} ${currency}`;
+}
+
 /** Rounds to the nearest cent, halves away from zero; for display only. */
 export function roundToCents(micros: bigint): bigint {
   const half = micros < 0n ? -5000n : 5000n;

@@ -1,7 +1,7 @@
 // Surpluses: money that was received for a payment and that the payment does not credit. The operator gives it back, or
 // credits it. docs/specification/payments.md#payment-surpluses.
 
-import { formatMicros } from "../ledger/money.ts";
+import { amountText } from "../ledger/money.ts";
 import type { ReturnCause } from "./payment-reversals.ts";
 import type { PaymentReading } from "./payment-reads.ts";
 
@@ -50,8 +50,6 @@ export function beyondSurplus(
   const disputedMicros = Math.max(0, reading.disputedMicros - restMicros);
   return { ...reading, refundedMicros, disputedMicros };
 }
-
-const amountText = (micros: number, currency: string) => `${formatMicros(micros)} ${currency}`;
 
 /** Returns what a surplus is, such as `25 USD received again by card (cs_1)`. */
 export function surplusText(surplus: Surplus): string {

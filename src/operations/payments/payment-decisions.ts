@@ -10,7 +10,7 @@ import {
   refuseCreditAboveLimit,
   refuseDebitAboveBalance,
 } from "../../domain/ledger/ledger.ts";
-import { formatMicros, multiplyDivideDown } from "../../domain/ledger/money.ts";
+import { amountText, multiplyDivideDown } from "../../domain/ledger/money.ts";
 import {
   creditForReceived,
   type PaymentCredit,
@@ -63,7 +63,7 @@ export function approvePayment(
     reason: null,
     ...lastReading(payment),
   };
-  const detail = `${formatMicros(received)} ${currency}`;
+  const detail = amountText(received, currency);
   const after = changePayment(
     tx,
     payment,
@@ -172,7 +172,7 @@ export function settleReversal(
   const most = user.balanceMicros < BigInt(leftMicros) ? Number(user.balanceMicros) : leftMicros;
   const debitedMicros = amountMicros ?? most;
   if (debitedMicros > leftMicros) {
-    const left = `${formatMicros(leftMicros)} USD`;
+    const left = amountText(leftMicros, "USD");
     throw new Refusal("payment_reversal_too_large", { leftMicros, left });
   }
   // Nothing was reversed, and nothing is to be.
@@ -192,7 +192,7 @@ export function settleReversal(
     settledMicros: given + disputedMicros,
     reversedMicros: reversedMicros + debitedMicros,
   };
-  const detail = `${formatMicros(debitedMicros)} USD debited`;
+  const detail = `${amountText(debitedMicros, "USD")} debited`;
   const change = { event: "settled" as const, actor, fields, detail };
   const after = changePayment(tx, payment, change, context);
   if (after.state === payment.state) noteEvent(tx, after, "settled", { actor, detail }, context);

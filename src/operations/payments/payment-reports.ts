@@ -16,7 +16,7 @@ import {
 } from "../../db/tables/payments.ts";
 import { users } from "../../db/tables/users.ts";
 import { refuseCreditAboveLimit } from "../../domain/ledger/ledger.ts";
-import { AMOUNT_LIMIT_MICROS, formatMicros } from "../../domain/ledger/money.ts";
+import { AMOUNT_LIMIT_MICROS, amountText } from "../../domain/ledger/money.ts";
 import {
   creditForReceived,
   type PaymentCredit,
@@ -220,7 +220,7 @@ function paidChange(tx: Tx, payment: Payment, reading: PaymentReading): PaymentC
   }
   const received = { receivedMicros: amountMicros, receivedCurrency: currency };
   const fields = { ...received, ...reported };
-  const detail = `${formatMicros(amountMicros)} ${currency}`;
+  const detail = amountText(amountMicros, currency);
   const leftMicros = amountMicros - refundedMicros;
   if (leftMicros <= 0 && amountMicros > 0) {
     const cause = `${detail} was received and given back`;

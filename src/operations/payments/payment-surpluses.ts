@@ -11,7 +11,7 @@ import {
 } from "../../db/tables/payments.ts";
 import { findUserByAccount } from "../../db/users/users.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
-import { formatMicros } from "../../domain/ledger/money.ts";
+import { amountText } from "../../domain/ledger/money.ts";
 import type { PaymentReading } from "../../domain/payments/payment-reads.ts";
 import { planReversals, type ReturnCause } from "../../domain/payments/payment-reversals.ts";
 import { isOpenSurplus, leftOf } from "../../domain/payments/payment-surpluses.ts";
@@ -169,8 +169,4 @@ export function settleSurplus(
   const { account } = payment;
   audit(tx, context, { ...change, account, before, after: { surplus: "", creditMicros } });
   return { creditedMicros: creditMicros };
-}
-
-function amountText(micros: number, currency: string): string {
-  return `${formatMicros(micros)} ${currency}`;
 }

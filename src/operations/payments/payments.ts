@@ -10,7 +10,7 @@ import {
   payments,
 } from "../../db/tables/payments.ts";
 import type { Actor } from "../../domain/ledger/ledger.ts";
-import { formatMicros } from "../../domain/ledger/money.ts";
+import { amountText } from "../../domain/ledger/money.ts";
 import type { AttachmentType } from "../../domain/payments/attachments.ts";
 import { decimalsOf, unitMicrosOf } from "../../domain/payments/currencies.ts";
 import {
@@ -95,7 +95,7 @@ export function quoteMethod(
     throw new Refusal("payment_amount_decimals", { decimals: decimalsOf(currency) });
   }
   if (amountMicros < minMicros || amountMicros > maxMicros) {
-    const [least, most] = [minMicros, maxMicros].map((each) => `${formatMicros(each)} ${currency}`);
+    const [least, most] = [minMicros, maxMicros].map((each) => amountText(each, currency));
     throw new Refusal("payment_amount_out_of_range", { least: least!, most: most! });
   }
   return { method, quote: quotePayment(termsOf(method), amountMicros) };
