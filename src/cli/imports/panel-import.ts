@@ -8,6 +8,7 @@ import { formatMicros, jsonAmount } from "../../domain/ledger/money.ts";
 import { errorCode } from "../../domain/values/error-table.ts";
 import { counted, countedWrong } from "../../domain/values/text.ts";
 import { FORMAT_NAMES, type FormatName, FORMATS } from "../../imports/panel/formats.ts";
+import { halfTime } from "../../imports/panel/half-time.ts";
 import {
   importPanel,
   type ImportReport,
@@ -49,9 +50,6 @@ interface PanelImportOptions extends CommonOptions, ConfirmOptions {
   dryRun?: true;
   skipRefused?: true;
 }
-
-/** Time for which the command works before it rests, beside a server. */
-const WORK_MS = 2;
 
 type PanelPaths = Partial<Record<PanelTable, string>>;
 
@@ -154,7 +152,7 @@ async function run(
         line!.update(rows);
       },
       isShared: session.hasServer,
-      rest: restBeside(session),
+      rest: session.hasServer ? halfTime() : () => {},
       async confirm(plan) {
         (line as Progress | null)?.end();
         await confirmMoney(options, plan.balanceMicros + plan.openChargesMicros, creditOf(plan));
@@ -193,18 +191,6 @@ function open(paths: PanelPaths): { files: PanelFiles; close: () => void } {
     ]),
   );
   return { files, close: () => byPath.forEach((descriptor) => closeSync(descriptor)) };
-}
-
-/** Returns `rest` for a command: beside a server it works half of the time, so that orders are not kept waiting. */
-function restBeside({ hasServer }: Session): () => Promise<void> | void {
-  if (!hasServer) return () => {};
-  let workedFrom = performance.now();
-  return async () => {
-    const worked = performance.now() - workedFrom;
-    if (worked < WORK_MS) return;
-    await Bun.sleep(worked);
-    workedFrom = performance.now();
-  };
 }
 
 function reportJson(report: ImportReport, dryRun: boolean) {

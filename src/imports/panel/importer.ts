@@ -376,17 +376,20 @@ class Pass {
     let batch: { place: string; position: number; row: Rows[Table] }[] = [];
     const flush = async () => {
       // What the plan left out stays out, even if it could be imported now: nobody confirmed it.
-      const left = batch.filter(({ position }) => this.planned?.refused[table].has(position));
-      batch = batch.filter((each) => !left.includes(each));
-      for (const { place, position, row } of left) {
-        reject(row);
-        const outcome = this.planned!.refused[table].get(position)!;
-        this.#refuse(table, new RowError(place, IMPORT_PROBLEMS[outcome]));
+      const due: typeof batch = [];
+      for (const each of batch) {
+        const problem = this.planned?.refused[table].get(each.position);
+        if (problem === undefined) {
+          due.push(each);
+          continue;
+        }
+        reject(each.row);
+        this.#refuse(table, new RowError(each.place, IMPORT_PROBLEMS[problem]));
       }
-      const rows = batch.map(({ row }) => row);
+      const rows = due.map(({ row }) => row);
       const outcomes = await run(rows);
       outcomes.forEach((found, index) => {
-        const { place, position, row } = batch[index]!;
+        const { place, position, row } = due[index]!;
         const outcome = this.isWriting ? found : settle(row, found);
         this.#hash.update(`${JSON.stringify([table, outcome, row])}\n`);
         if (outcome === "new" || outcome === "same") {

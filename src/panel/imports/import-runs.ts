@@ -6,6 +6,7 @@ import type { Actor } from "../../domain/ledger/ledger.ts";
 import { Refusal } from "../../domain/values/error-table.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
 import { type FormatName, FORMATS } from "../../imports/panel/formats.ts";
+import { halfTime } from "../../imports/panel/half-time.ts";
 import {
   importPanel,
   type ImportReport,
@@ -41,8 +42,6 @@ import {
 
 /** Time after which files that nobody used are removed. */
 const KEPT_MS = 2 * 60 * 60_000;
-/** Time for which an import works before it rests. Requests wait for it. */
-const WORK_MS = 2;
 /** Tries of a write while the database accepts none, one a second. */
 const TRIES = 60;
 const TRY_AGAIN_MS = 1000;
@@ -267,15 +266,12 @@ export class ImportRuns {
     });
   }
 
-  /** Returns `rest`: the import works at most half of the time, so that requests are not kept waiting. */
+  /** Returns `rest`, which also stops the import. */
   #resting(): () => Promise<void> {
-    let workedFrom = performance.now();
+    const rest = halfTime();
     return async () => {
       if (this.#isStopping) throw new Stopped();
-      const worked = performance.now() - workedFrom;
-      if (worked < WORK_MS) return;
-      await Bun.sleep(worked);
-      workedFrom = performance.now();
+      await rest();
     };
   }
 
