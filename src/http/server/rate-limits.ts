@@ -126,7 +126,7 @@ export function createFailureLimit(
       const bucket = buckets.get(rateLimitGroup(address));
       if (!bucket) return 0;
       const milliseconds = bucket.getWaitTime(costIn(bucket, servers()));
-      return milliseconds > 0 ? Math.max(1, Math.ceil(milliseconds / 1000)) : 0;
+      return milliseconds > 0 ? wholeSeconds(milliseconds) : 0;
     },
     note(address) {
       if (rate === 0) return;
@@ -158,7 +158,7 @@ export function createCallerRate(rate: Rate | 0, burst = BURST_FACTOR): CallerRa
     // Deleted and set again, so that the map is in the order of the last use.
     buckets.delete(caller);
     buckets.set(caller, bucket);
-    return isAllowed ? 0 : Math.max(1, Math.ceil(bucket.getWaitTime(1) / 1000));
+    return isAllowed ? 0 : wholeSeconds(bucket.getWaitTime(1));
   };
 }
 
@@ -197,7 +197,7 @@ class RequestAllowance implements Allowance {
     if (bucket === null || requests === 0) return;
     const cost = costIn(bucket, this.servers());
     if (bucket.tryRemoveTokens(cost)) return;
-    const retryAfterSeconds = Math.max(1, Math.ceil(bucket.getWaitTime(cost) / 1000));
+    const retryAfterSeconds = wholeSeconds(bucket.getWaitTime(cost));
     throw exceeded("key", requests, BURST_FACTOR, retryAfterSeconds);
   }
 
@@ -207,7 +207,7 @@ class RequestAllowance implements Allowance {
     const { content, bucketSize } = bucket;
     const cost = costIn(bucket, this.servers());
     const millisecondsToFull = ((bucketSize - content) * requests.milliseconds) / requests.requests;
-    const seconds = Math.max(1, Math.ceil(millisecondsToFull / 1000));
+    const seconds = wholeSeconds(millisecondsToFull);
     return rateItem("requests", Math.floor(content / cost), seconds);
   }
 
@@ -264,6 +264,11 @@ function fullBucket({ requests, milliseconds }: Rate, burst: number): TokenBucke
  */
 function costIn({ bucketSize }: TokenBucket, servers: number): number {
   return Math.min(servers, bucketSize);
+}
+
+/** Rounds up, to at least 1. */
+function wholeSeconds(milliseconds: number): number {
+  return Math.max(1, Math.ceil(milliseconds / 1000));
 }
 
 function exceeded(

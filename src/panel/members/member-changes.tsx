@@ -11,6 +11,7 @@ import { KEY_TYPES } from "../../domain/users/keys.ts";
 import { refusal } from "../../domain/values/error-table.ts";
 import { EMAIL } from "../../domain/values/kinds.ts";
 import { counted } from "../../domain/values/text.ts";
+import type { Invitation } from "../../operations/members/members.ts";
 import { Typed } from "../../web/components/shown.tsx";
 import type { Redirect, View } from "../../web/server/results.ts";
 import type { Submission } from "../server/call.ts";
@@ -29,16 +30,24 @@ import {
 export async function inviteMember(submission: Submission, panel: Panel): Promise<View | Redirect> {
   const { form } = submission;
   const portalUrl = requirePortalUrl(panel);
-  const username = submission.params["user"]!;
   const email = form.required("email", EMAIL, "").toLowerCase();
   const name = form.optionalText("name", MEMBER_NAME_LIMIT);
   const role = form.choice("role", MEMBER_ROLES);
   const language = form.choice("language", LANGUAGES);
   form.check();
+  return sendInvitation(submission, portalUrl, { email, name, role, language });
+}
+
+async function sendInvitation(
+  submission: Submission,
+  portalUrl: string,
+  invited: Omit<Invitation, "invitationHash">,
+): Promise<View | Redirect> {
+  const { email, role } = invited;
+  const username = submission.params["user"]!;
   if (role === "owner") await confirmOwner(submission, email);
   const { token, invitationHash } = await newLink(submission);
-  const invitation = { email, name, role, language, invitationHash };
-  await submission.submit("inviteMember", { username, ...invitation });
+  await submission.submit("inviteMember", { username, ...invited, invitationHash });
   if (token === null) return { to: pathOf(submission), note: sentNote(email) };
   return linkView(portalUrl, token, {
     title: `Invitation for ${email}`,
@@ -60,20 +69,9 @@ function confirmOwner(submission: Submission, email: string): Promise<void> {
 /** Makes a new link for a member who has not accepted its invitation. It is sent by e-mail, or shown once. */
 export async function inviteAgain(submission: Submission, panel: Panel): Promise<View | Redirect> {
   const portalUrl = requirePortalUrl(panel);
-  const username = submission.params["user"]!;
   const { email, name, role, language, passwordHash } = await memberOf(submission);
   if (passwordHash !== null) throw refusal("member_email_taken");
-  if (role === "owner") await confirmOwner(submission, email);
-  const { token, invitationHash } = await newLink(submission);
-  const invitation = { email, name, role, language, invitationHash };
-  await submission.submit("inviteMember", { username, ...invitation });
-  if (token === null) return { to: pathOf(submission), note: sentNote(email) };
-  return linkView(portalUrl, token, {
-    title: `Invitation for ${email}`,
-    whom: email,
-    time: INVITATION_TIME,
-    back: pathOf(submission),
-  });
+  return sendInvitation(submission, portalUrl, { email, name, role, language });
 }
 
 /** Makes a link by which the member chooses a new password. It is sent by e-mail, or shown once. */

@@ -59,8 +59,6 @@ export async function askReset({ form, visitor }: Submission, portal: Portal): P
   const email = parseEmail(form.text("email"));
   if (email === null) form.addError("email", t("field.emailWrong"));
   form.check();
-  const { address, network, userAgent } = visitor;
-  const from = { address, network, userAgent };
-  await portal.writer.submit("askReset", { email: email!, from });
+  await portal.writer.submit("askReset", { email: email!, from: visitor.origin });
   return { to: "/sign-in", note: t("reset.sent") };
 }

@@ -13,7 +13,6 @@ import { Welcome } from "../parts/welcome.tsx";
 import type { Call, Submission } from "../server/call.ts";
 import type { Portal } from "../server/portal.ts";
 import { hashSecret } from "../../web/sessions/session-cookie.ts";
-import type { Visitor } from "../server/visitor.ts";
 import { LinkToken, NewPassword, newPassword, SetUpForm } from "./set-up.tsx";
 
 export async function registrationPage(call: Call, portal: Portal): Promise<View | Response> {
@@ -56,7 +55,7 @@ export async function register(submission: Submission, portal: Portal): Promise<
   form.check();
   const seconds = portal.limits.registration(visitor.network);
   if (seconds > 0) throw new Refusal("sign_in_limited", { retryAfterSeconds: seconds });
-  const asked = { email: email!, name, language, from: originOf(visitor) };
+  const asked = { email: email!, name, language, from: visitor.origin };
   const limit = isOpen ? null : portal.settings.registrationsWaiting;
   if (isByMail) {
     await portal.writer.submit("askAccount", { ...asked, limit });
@@ -70,10 +69,6 @@ export async function register(submission: Submission, portal: Portal): Promise<
   const passwordHash = await portal.passwords.hash(password, false);
   await portal.writer.submit("openAccount", { ...asked, passwordHash });
   return { to: "/sign-in", note: t("register.opened") };
-}
-
-function originOf({ address, network, userAgent }: Visitor) {
-  return { address, network, userAgent };
 }
 
 /** Asks whoever has the link for a password, or, where the operator decides, only for the proof of the address. */
@@ -107,8 +102,8 @@ export async function confirm(submission: Submission, portal: Portal): Promise<R
   const confirmHash = hashSecret(form.text("token", 100));
   if (registration === "approve") {
     form.check();
-    const from = originOf(visitor);
-    await portal.writer.submit("proveRegistration", { confirmHash, from, limit });
+    const proof = { confirmHash, from: visitor.origin, limit };
+    await portal.writer.submit("proveRegistration", proof);
     return { to: "/sign-in", note: visitor.t("register.waits") };
   }
   const password = newPassword(submission);

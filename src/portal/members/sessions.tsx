@@ -15,16 +15,15 @@ import type { Visitor } from "../server/visitor.ts";
 /** Limit for the sessions that are shown at once. A click shows the others. */
 const FEW = 5;
 
-/** `sessions`: the most recently used first. `own`: the id of the one that shows this page. */
-export function Sessions({
-  visitor,
-  sessions,
-  own,
-}: {
+interface SessionsProps {
   visitor: Visitor;
+  /** The most recently used first. */
   sessions: readonly SignInSession[];
+  /** The id of the one that shows this page. */
   own: string;
-}) {
+}
+
+export function Sessions({ visitor, sessions, own }: SessionsProps) {
   const { t } = visitor;
   const isOwn = ({ id }: SignInSession) => id === own;
   const sorted = [...sessions.filter(isOwn), ...sessions.filter((each) => !isOwn(each))];
@@ -50,15 +49,7 @@ export function Sessions({
   );
 }
 
-function Listed({
-  visitor,
-  sessions,
-  own,
-}: {
-  visitor: Visitor;
-  sessions: readonly SignInSession[];
-  own: string;
-}) {
+function Listed({ visitor, sessions, own }: SessionsProps) {
   const { t } = visitor;
   return (
     <List

@@ -23,7 +23,7 @@ import {
 import { refusal, Refusal } from "../../domain/values/error-table.ts";
 import type { IncomingRequest } from "../../http1/request.ts";
 import type { Logger } from "../../monitoring/log.ts";
-import type { NewSession } from "../../operations/sign-ins/sign-ins.ts";
+import type { NewSession, VisitorOrigin } from "../../operations/sign-ins/sign-ins.ts";
 import type { Writer } from "../../writer/writer.ts";
 import { endedCookie } from "./cookies.ts";
 import type { Passwords } from "./passwords.ts";
@@ -261,12 +261,16 @@ export abstract class SessionVisitor<Who extends Person> extends Visitor {
     return cookie;
   }
 
+  /** Where the request comes from, by which tries to sign in are counted. */
+  get origin(): VisitorOrigin {
+    const { address, network, userAgent } = this;
+    return { address, network, userAgent };
+  }
+
   /** Counts a try to sign in. Refuses: sign_in_limited. */
   begin(step: SignInStep, name: string) {
-    const { address, network, userAgent } = this;
     const { site } = this.signInSite;
-    const begun = { site, step, name, address, network, userAgent };
-    return this.parts.writer.submit("beginSignIn", begun);
+    return this.parts.writer.submit("beginSignIn", { site, step, name, ...this.origin });
   }
 
   /** Counts a try of a signed-in person, which is never delayed. Refuses: sign_in_refused. */
