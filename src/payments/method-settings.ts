@@ -8,6 +8,11 @@ import type { MethodKind, MethodSettings } from "./method.ts";
 
 const SETTING_LIMIT = 2000;
 
+/** Returns the stored settings of a method. */
+export function settingsOf({ settings }: Pick<PaymentMethodRow, "settings">): MethodSettings {
+  return JSON.parse(settings) as MethodSettings;
+}
+
 /** Returns what the operations need to know of the settings of a kind. */
 export function knownSettings({ settings }: MethodKind): SettingFacts[] {
   return settings.map(({ name, isSecret, isRequired }) => ({ name, isSecret, isRequired }));
@@ -38,7 +43,7 @@ export function missingSettings({ settings }: MethodKind, given: MethodSettings)
 
 /** Returns what is not right with a method, in sentences for the operator. Empty: nothing. */
 export function problemsOf(kind: MethodKind, method: PaymentMethodRow): string[] {
-  const given = JSON.parse(method.settings) as MethodSettings;
+  const given = settingsOf(method);
   const missing = missingSettings(kind, given);
   const hasText = Object.keys(readTexts(method.instructions)).length > 0;
   const hasPage = !kind.isClaimed && (given["pay-url"] !== undefined || kind.isReadable);

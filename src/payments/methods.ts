@@ -2,7 +2,8 @@
 
 import { callback } from "./callback.ts";
 import { manual } from "./manual.ts";
-import type { MethodApi, MethodDeps, MethodKind, MethodSettings } from "./method.ts";
+import type { MethodApi, MethodDeps, MethodKind } from "./method.ts";
+import { settingsOf } from "./method-settings.ts";
 import { stripe } from "./stripe.ts";
 
 export const METHOD_KINDS: readonly MethodKind[] = [manual, callback, stripe];
@@ -39,5 +40,5 @@ export async function checkMethod(method: StoredMethod, deps: MethodDeps): Promi
 
 /** Returns a stored method, ready to be called. Opens no connection. */
 export function connectMethod(method: StoredMethod, deps: MethodDeps): Promise<MethodApi> {
-  return kindOf(method).connect(JSON.parse(method.settings) as MethodSettings, deps);
+  return kindOf(method).connect(settingsOf(method), deps);
 }

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { ConfigError } from "../../config/flags.ts";
-import { findMethod, listMethodResellers, listMethods } from "../../db/payments/payment-methods.ts";
+import { listMethodResellers, listMethods } from "../../db/payments/payment-methods.ts";
 import type { PaymentMethodRow } from "../../db/tables/payments.ts";
 import { discountPercent } from "../../domain/catalogue/prices.ts";
 import { formatMicros, MICROS_PER_DOLLAR } from "../../domain/ledger/money.ts";
@@ -25,9 +25,9 @@ import {
   readTexts,
   termsOf,
 } from "../../domain/payments/payment-methods.ts";
-import { errorCode, refusal } from "../../domain/values/error-table.ts";
+import { errorCode } from "../../domain/values/error-table.ts";
 import { isLabel } from "../../domain/values/text.ts";
-import type { MethodTerms } from "../../operations/payments/payment-methods.ts";
+import { type MethodTerms, requireMethod } from "../../operations/payments/payment-methods.ts";
 import type { MethodKind } from "../../payments/method.ts";
 import {
   knownSettings,
@@ -162,8 +162,7 @@ function declareEdit(group: Command): void {
     .argument("<id>", "id of the method", methodId)
     .action(async (id: string, options: TermOptions) => {
       await withDatabase(options, async ({ store, execute }) => {
-        const method = await store.read((reader) => findMethod(reader, id));
-        if (!method) throw refusal("payment_method_not_found");
+        const method = await store.read((reader) => requireMethod(reader, id));
         const kind = kindOf(method);
         const changes = changesOf(options, method, await settingsOf(kind, options));
         const resellers = options.allResellers ? { resellers: null } : given(options.reseller);
@@ -249,8 +248,7 @@ function declareShow(group: Command): void {
 async function show(id: string, options: CommonOptions): Promise<void> {
   const json = await withDatabase(options, ({ store }) =>
     store.read((reader) => {
-      const method = findMethod(reader, id);
-      if (!method) throw refusal("payment_method_not_found");
+      const method = requireMethod(reader, id);
       const names = listMethodResellers(reader, id).map((each) => each.username);
       return methodJson(method, method.resellers === "all" ? null : names);
     }),
@@ -303,8 +301,7 @@ function declareSwitch(group: Command, name: string, active: boolean, descriptio
     .argument("<id>", "id of the method", methodId)
     .action(async (id: string, options: CommonOptions) => {
       await withDatabase(options, async ({ store, execute }) => {
-        const method = await store.read((reader) => findMethod(reader, id));
-        if (!method) throw refusal("payment_method_not_found");
+        const method = await store.read((reader) => requireMethod(reader, id));
         const known = knownSettings(kindOf(method));
         await execute("updatePaymentMethod", { methodId: id, changes: { active }, known });
       });
@@ -322,8 +319,7 @@ function declareRotate(group: Command): void {
     .argument("<id>", "id of the method", methodId)
     .action(async (id: string, options: CommonOptions) => {
       const made = await withDatabase(options, async ({ store, execute }) => {
-        const method = await store.read((reader) => findMethod(reader, id));
-        if (!method) throw refusal("payment_method_not_found");
+        const method = await store.read((reader) => requireMethod(reader, id));
         const kind = kindOf(method);
         const secrets = madeSecrets(kind, {});
         if (Object.keys(secrets).length === 0) {

@@ -7,7 +7,7 @@ import {
   listMethodResellers,
   listMethods,
 } from "../../db/payments/payment-methods.ts";
-import type { Tx } from "../../db/port/port.ts";
+import type { Reader, Tx } from "../../db/port/port.ts";
 import { findUser } from "../../db/users/users.ts";
 import { CATALOGUE_LOCK } from "../../db/tables/locks.ts";
 import {
@@ -176,8 +176,9 @@ export function recordNotice(tx: Tx, { methodId, settings }: RecordNotice, { now
   return null;
 }
 
-function requireMethod(tx: Tx, methodId: string): PaymentMethodRow {
-  const found = findMethod(tx, methodId);
+/** Refuses: payment_method_not_found. */
+export function requireMethod(reader: Reader, methodId: string): PaymentMethodRow {
+  const found = findMethod(reader, methodId);
   if (!found) throw refusal("payment_method_not_found");
   return found;
 }

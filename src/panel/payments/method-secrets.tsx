@@ -3,7 +3,12 @@
 /** @jsxImportSource preact */
 
 import type { PaymentMethodRow } from "../../db/tables/payments.ts";
-import { knownSettings, settingMust } from "../../payments/method-settings.ts";
+import {
+  knownSettings,
+  madeSecrets,
+  settingMust,
+  settingsOf,
+} from "../../payments/method-settings.ts";
 import type { MethodKind, MethodSetting } from "../../payments/method.ts";
 import { kindOf } from "../../payments/methods.ts";
 import { Box, Field, Form, ForUser } from "../../web/components/fields.tsx";
@@ -14,16 +19,11 @@ import { PROOF } from "../../web/server/confirmation.tsx";
 import type { Redirect, View } from "../../web/server/results.ts";
 import type { Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
-import { requireMethod, settingsOf } from "./shown-method.ts";
+import { methodOf, methodPath } from "./shown-method.ts";
 
 /** The secrets that the operator enters. Those that we make are for the other side. */
 function enteredSecrets({ settings }: MethodKind): MethodSetting[] {
   return settings.filter(({ isSecret, make }) => isSecret && !make);
-}
-
-/** The secret that we make; undefined if the kind has none. */
-function madeSecret({ settings }: MethodKind): MethodSetting | undefined {
-  return settings.find(({ make }) => make);
 }
 
 /** `provesAs`: the name of the visitor who must give a password again; null: nobody must. */
@@ -37,7 +37,7 @@ export function Secrets({
   const kind = kindOf(method);
   const entered = enteredSecrets(kind);
   const stored = settingsOf(method);
-  const path = `/payment-methods/${method.methodId}`;
+  const path = methodPath(method);
   return (
     <>
       {entered.length > 0 && (
@@ -69,7 +69,7 @@ export function Secrets({
           </Form>
         </section>
       )}
-      {madeSecret(kind) && (
+      {kind.settings.some(({ make }) => make) && (
         <section class="card">
           <h2>Secret</h2>
           <Form action={`${path}/rotate`}>
@@ -131,7 +131,7 @@ export function Notices({ method, url }: { method: PaymentMethodRow; url: string
 /** Stores secrets. They are in no page that asks for a confirmation, so the proof is in the same form. */
 export async function storeSecrets(submission: Submission, panel: Panel): Promise<Redirect> {
   const { form, params } = submission;
-  const method = await submission.read((reader) => requireMethod(reader, params));
+  const method = await submission.read((reader) => methodOf(reader, params));
   const kind = kindOf(method);
   const stored = settingsOf(method);
   const given: Record<string, string> = {};
@@ -159,16 +159,18 @@ export async function storeSecrets(submission: Submission, panel: Panel): Promis
   const { methodId } = method;
   const changes = { settings: JSON.stringify(given) };
   await submission.submit("updatePaymentMethod", { methodId, changes, known: knownSettings(kind) });
-  return { to: `/payment-methods/${methodId}`, note: `The secrets of ${methodId} were stored.` };
+  return { to: methodPath(method), note: `The secrets of ${methodId} were stored.` };
 }
 
 /** Makes another secret, and shows it once. */
 export async function rotateSecret(submission: Submission): Promise<View> {
-  const method = await submission.read((reader) => requireMethod(reader, submission.params));
+  const method = await submission.read((reader) => methodOf(reader, submission.params));
   const { methodId } = method;
   const kind = kindOf(method);
-  const setting = madeSecret(kind);
-  if (!setting) submission.form.addError("", "This way to pay has no secret that is made here");
+  const made = madeSecrets(kind, {});
+  const [secret] = Object.values(made);
+  if (secret === undefined)
+    submission.form.addError("", "This way to pay has no secret that is made here");
   submission.form.check();
   await submission.confirm({
     title: `Make a new secret of ${methodId}`,
@@ -182,8 +184,7 @@ export async function rotateSecret(submission: Submission): Promise<View> {
       </p>
     ),
   });
-  const secret = setting!.make!();
-  const changes = { settings: JSON.stringify({ [setting!.name]: secret }) };
+  const changes = { settings: JSON.stringify(made) };
   await submission.submit("updatePaymentMethod", { methodId, changes, known: knownSettings(kind) });
-  return shownOnce(secret, `The new secret of ${methodId}`, `/payment-methods/${methodId}`);
+  return shownOnce(secret!, `The new secret of ${methodId}`, methodPath(method));
 }

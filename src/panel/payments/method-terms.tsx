@@ -21,13 +21,13 @@ import {
 import { AMOUNT, DISCOUNT, RATE_TO_USD, USERNAME } from "../../domain/values/kinds.ts";
 import type { MethodTerms } from "../../operations/payments/payment-methods.ts";
 import type { MethodKind } from "../../payments/method.ts";
-import { settingMust } from "../../payments/method-settings.ts";
+import { settingMust, settingsOf } from "../../payments/method-settings.ts";
 import { Area, Choice, Field, Refused } from "../../web/components/fields.tsx";
 import { Facts, List } from "../../web/components/lists.tsx";
 import { Money, Typed, TypedLines } from "../../web/components/shown.tsx";
 import type { Form as Values } from "../../web/server/form.ts";
 import { amountText } from "./payments.tsx";
-import { settingsOf, type ShownMethod } from "./shown-method.ts";
+import type { ShownMethod } from "./shown-method.ts";
 
 /** What a form sets, apart from secrets and whether the method is offered. */
 export type FormTerms = Omit<MethodTerms, "active">;

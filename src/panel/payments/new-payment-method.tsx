@@ -6,7 +6,12 @@
 import { PAYMENT_CURRENCY } from "../../domain/payments/currencies.ts";
 import { METHOD_ID } from "../../domain/payments/payment-methods.ts";
 import { oneOf } from "../../domain/values/kinds.ts";
-import { knownSettings, madeSecrets, missingSettings } from "../../payments/method-settings.ts";
+import {
+  knownSettings,
+  madeSecrets,
+  missingSettings,
+  settingsOf,
+} from "../../payments/method-settings.ts";
 import type { MethodKind } from "../../payments/method.ts";
 import { kindOf, METHOD_KINDS } from "../../payments/methods.ts";
 import { Box, Field, Form } from "../../web/components/fields.tsx";
@@ -21,7 +26,7 @@ import {
   TermsFields,
   TermsToConfirm,
 } from "./method-terms.tsx";
-import { settingsOf } from "./shown-method.ts";
+import { methodPath } from "./shown-method.ts";
 
 const ACTION = "/payment-methods";
 const PAGE = "/new-payment-method";
@@ -128,7 +133,7 @@ export async function createMethod(submission: Submission): Promise<View | Redir
   const known = knownSettings(kind);
   const stored = { ...terms, active, settings };
   await submission.submit("createPaymentMethod", { ...plan, terms: stored, known });
-  const to = `/payment-methods/${methodId}`;
+  const to = methodPath({ methodId });
   const [secret] = Object.values(made);
   if (secret !== undefined) return shownOnce(secret, `The secret of ${methodId}`, to);
   return { to, note: `${methodId} was added.` };

@@ -27,7 +27,7 @@ import {
 } from "./method-terms.tsx";
 import { kindWords } from "./new-payment-method.tsx";
 import { bonusText, feeText, limitsText, MethodState, MethodSwitch } from "./payment-methods.tsx";
-import { methodPath, requireMethod, requireShownMethod, type ShownMethod } from "./shown-method.ts";
+import { methodOf, methodPath, requireShownMethod, type ShownMethod } from "./shown-method.ts";
 
 export async function methodPage(call: Call, panel: Panel): Promise<View> {
   const shown = await call.read((reader) => requireShownMethod(reader, call.params));
@@ -156,7 +156,7 @@ export async function updateMethod(submission: Submission): Promise<Redirect> {
 
 export async function removeMethod(submission: Submission): Promise<Redirect> {
   const { methodId, followed } = await submission.read((reader) => {
-    const { methodId: id } = requireMethod(reader, submission.params);
+    const { methodId: id } = methodOf(reader, submission.params);
     return { methodId: id, followed: countFollowedOfMethod(reader, id) };
   });
   await submission.confirm({

@@ -7,7 +7,7 @@ import type { PaymentMethodRow } from "../../db/tables/payments.ts";
 import { mayAct } from "../../domain/administrators/administrators.ts";
 import { discountPercent } from "../../domain/catalogue/prices.ts";
 import { readTexts, termsOf } from "../../domain/payments/payment-methods.ts";
-import { knownSettings, problemsOf } from "../../payments/method-settings.ts";
+import { knownSettings, problemsOf, settingsOf } from "../../payments/method-settings.ts";
 import { kindOf } from "../../payments/methods.ts";
 import { METHOD_DAYS, type MethodMoney, readMethodMoney } from "../../reports/method-money.ts";
 import { Form } from "../../web/components/fields.tsx";
@@ -19,7 +19,7 @@ import type { Call, Submission } from "../server/call.ts";
 import type { Panel } from "../server/panel.ts";
 import { kindWords } from "./new-payment-method.tsx";
 import { amountText } from "./payments.tsx";
-import { methodPath, requireMethod, settingsOf } from "./shown-method.ts";
+import { methodOf, methodPath } from "./shown-method.ts";
 
 export async function methodsPage(call: Call, panel: Panel): Promise<View> {
   const methods = await call.read(listMethods);
@@ -153,7 +153,7 @@ export function bonusText(method: PaymentMethodRow): string {
 /** Turns a method on or off. One in test mode is turned on with a confirmation only: it credits money that nobody pays. */
 export async function switchMethod(submission: Submission): Promise<Redirect> {
   const active = submission.form.choice("active", ["yes", "no"]) === "yes";
-  const method = await submission.read((reader) => requireMethod(reader, submission.params));
+  const method = await submission.read((reader) => methodOf(reader, submission.params));
   const kind = kindOf(method);
   const { methodId } = method;
   if (active && kind.isTest?.(settingsOf(method))) {

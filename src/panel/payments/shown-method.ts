@@ -1,11 +1,12 @@
 // A way to pay as the panel's pages show it.
 
-import { findMethod, listMethodResellers } from "../../db/payments/payment-methods.ts";
+import { listMethodResellers } from "../../db/payments/payment-methods.ts";
 import type { Reader } from "../../db/port/port.ts";
 import type { PaymentMethodRow } from "../../db/tables/payments.ts";
 import { METHOD_ID } from "../../domain/payments/payment-methods.ts";
 import { refusal } from "../../domain/values/error-table.ts";
-import type { MethodSettings } from "../../payments/method.ts";
+import { settingsOf } from "../../payments/method-settings.ts";
+import { requireMethod } from "../../operations/payments/payment-methods.ts";
 import { kindOf } from "../../payments/methods.ts";
 import type { AttentionItem } from "../reports/attention.ts";
 import type { Call } from "../server/call.ts";
@@ -17,22 +18,17 @@ export interface ShownMethod {
 }
 
 /** Refuses: payment_method_not_found. */
-export function requireMethod(reader: Reader, params: Call["params"]): PaymentMethodRow {
+export function methodOf(reader: Reader, params: Call["params"]): PaymentMethodRow {
   const id = METHOD_ID.read(params["method"]!);
-  const method = "must" in id ? undefined : findMethod(reader, id.value);
-  if (!method) throw refusal("payment_method_not_found");
-  return method;
+  if ("must" in id) throw refusal("payment_method_not_found");
+  return requireMethod(reader, id.value);
 }
 
 /** Refuses: payment_method_not_found. */
 export function requireShownMethod(reader: Reader, params: Call["params"]): ShownMethod {
-  const method = requireMethod(reader, params);
+  const method = methodOf(reader, params);
   const named = listMethodResellers(reader, method.methodId).map(({ username }) => username);
   return { method, resellers: method.resellers === "all" ? null : named };
-}
-
-export function settingsOf({ settings }: Pick<PaymentMethodRow, "settings">): MethodSettings {
-  return JSON.parse(settings) as MethodSettings;
 }
 
 /** Methods that are offered in test mode, by which credit costs nothing. */
