@@ -77,7 +77,10 @@ export interface MethodApi {
   begin(payment: PaymentToBegin, stop: AbortSignal): Promise<BeginResult>;
   /** Absent: the method cannot be asked. */
   read?(payment: { id: string; reference: string }, stop: AbortSignal): Promise<ReadResult>;
-  /** Asks the provider whether it takes the settings. Resolves with why not; null if it does. Absent: nobody to ask. */
+  /**
+   * Asks the provider whether it takes the settings. Resolves with the reason if it does not, otherwise with null.
+   * Absent: the method has no provider that could be asked.
+   */
   check?(stop: AbortSignal): Promise<string | null>;
   /** Absent: the method sends no notices. */
   notice?(notice: Notice): Promise<NoticeResult>;

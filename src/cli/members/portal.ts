@@ -207,7 +207,7 @@ function declareEmail(group: Command): void {
   declare(
     group,
     "set-email",
-    "change the address that a member signs in with; the old one is told by e-mail",
+    "change the address with which a member signs in; an e-mail tells the old address",
     "reseller admin portal set-email ann@alice.example ann@new.example",
   )
     .argument("<email>", "the member", memberEmail)

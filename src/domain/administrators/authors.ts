@@ -1,6 +1,8 @@
 // Who is the author of a change: see Actor.
 
 import type { Actor } from "../ledger/ledger.ts";
+import { memberAuthor } from "../members/members.ts";
+import { authorOf } from "./administrators.ts";
 
 /**
  * `administrator`: in the panel. `person`: at the command line. `member`: in the portal. `key`: a program. `server`: the
@@ -9,10 +11,10 @@ import type { Actor } from "../ledger/ledger.ts";
 export const AUTHOR_KINDS = ["administrator", "person", "member", "key", "server"] as const;
 export type AuthorKind = (typeof AUTHOR_KINDS)[number];
 
-/** No name of a person has a colon, so nobody at the command line is taken for another kind. */
+/** What the authors of these kinds begin with. The user names of the command line contain no colon. */
 const PREFIXES: readonly [prefix: string, kind: AuthorKind][] = [
-  ["panel:", "administrator"],
-  ["member:", "member"],
+  [authorOf(""), "administrator"],
+  [memberAuthor(""), "member"],
 ];
 
 export function authorKindOf({ keyId, operator }: Actor): AuthorKind {

@@ -150,7 +150,7 @@ function addresseeOf(tx: Tx, mail: Mail, now: number): Addressee | null {
   if (link === "registration") return visitorOf(tx, mail, now);
   const member = findMember(tx, mail.member!);
   if (!member) return null;
-  // Whoever could read the old address is told, also if the member was disabled meanwhile.
+  // The old address gets this e-mail even if the member was disabled meanwhile.
   if (to === "old_address") return { ...readerOf(member), email: mail.email, link: null };
   if (!mayUsePortal(tx, member) || !wantsMail(member, mail.kind)) return null;
   if (link === "new_address") return newAddressOf(tx, member, now);

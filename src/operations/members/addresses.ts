@@ -1,5 +1,5 @@
-// E-mail addresses of members. A new one is the member's once it has proved it by a link, and nobody is told before whether
-// it belongs to somebody else. Only the operator changes an address at once.
+// E-mail addresses of members. A member gets a new one by a link that proves it. Until then the program does not tell
+// whether the address belongs to somebody else. Only the operator changes an address at once.
 
 import type { Actor } from "../../domain/ledger/ledger.ts";
 import { isSameEmail, NO_NEW_ADDRESS } from "../../domain/members/members.ts";

@@ -83,7 +83,7 @@ export type InviteOwnMember = Invitation & { actor: Actor };
 
 /**
  * Invites a member for an owner. Reads the reseller's own members only, so that neither the result nor its time tells
- * whether the address belongs to somebody else: who accepts the invitation is told. Refuses what requireMember refuses,
+ * whether the address belongs to somebody else. Only the person who accepts the invitation learns that. Refuses what requireMember refuses,
  * mail_off, member_email_taken (by a member of the same reseller), members_limit.
  */
 export function inviteOwnMember(tx: Tx, command: InviteOwnMember, context: Context): string {
@@ -337,7 +337,7 @@ export interface UpdateMember {
 
 /**
  * Changes what members may change of themselves. Sends a link to a new address, whether or not it belongs to somebody
- * else: who opens the link is told. Refuses: what requireMember refuses, mail_off.
+ * else. Only the person who opens the link learns that. Refuses: what requireMember refuses, mail_off.
  */
 export function updateMember(tx: Tx, command: UpdateMember, context: Context): null {
   const { changes, newEmail, actor } = command;

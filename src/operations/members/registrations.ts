@@ -133,7 +133,7 @@ export function proveRegistration(tx: Tx, command: ProveRegistration, context: C
   if (waiting >= limit) throw refusal("registrations_full");
   // Nothing is refused from here on.
   tx.update(registrations, found, { createdAt: context.now, ...NO_CONFIRMATION });
-  // It names nobody, because an erasure does not reach the operator's mails.
+  // It has no personal data, because an erasure does not reach the operator's mails.
   const data = { at: context.now };
   queueMail(tx, { kind: "registration_to_approve", to: "operator", data }, context);
   return null;

@@ -211,7 +211,7 @@ function paidChange(tx: Tx, payment: Payment, reading: PaymentReading): PaymentC
   const { receivedMicros, receivedCurrency } = payment;
   const isKnown = receivedMicros === amountMicros && receivedCurrency === currency;
   const reported = { reported: true, refundedMicros, reportedRefundMicros: refundedMicros };
-  // What was given back or disputed of money that waits for nobody, because the payment was rejected.
+  // The payment was rejected, so its money waits for no decision. Only what was given back or disputed is recorded.
   if (payment.state === "rejected" && isKnown) {
     const isSame =
       refundedMicros === payment.refundedMicros && disputedMicros === payment.disputedMicros;

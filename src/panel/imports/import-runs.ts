@@ -40,7 +40,7 @@ import {
   type Uploads,
 } from "./uploads.ts";
 
-/** Time after which files that nobody used are removed. */
+/** Time after which unused files are removed. */
 const KEPT_MS = 2 * 60 * 60_000;
 /** Tries of a write while the database accepts none, one a second. */
 const TRIES = 60;
@@ -192,7 +192,7 @@ export class ImportRuns {
     clearTimeout(this.#removal);
     this.#removal = setTimeout(() => {
       if (this.isBusy) return this.#removeLater();
-      this.parts.log.info({}, "moving in: files that nobody used were removed");
+      this.parts.log.info({}, "moving in: unused files were removed");
       void this.discard();
     }, KEPT_MS);
     this.#removal.unref();

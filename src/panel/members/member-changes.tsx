@@ -112,7 +112,7 @@ export async function changeRole(submission: Submission): Promise<Redirect> {
   return { to: pathOf(submission), note: `${found.email} has the role ${role}.` };
 }
 
-/** Changes the address that a member signs in with. The old address is told by e-mail. */
+/** Changes the address with which a member signs in. An e-mail tells the old address. */
 export async function changeEmail(submission: Submission): Promise<Redirect> {
   const email = submission.form.required("email", EMAIL, "").toLowerCase();
   submission.form.check();
