@@ -8,6 +8,7 @@ import { findMember } from "../../../src/db/members/members.ts";
 import { MAIL_STATES } from "../../../src/domain/mails/mails.ts";
 import { MAIL_CHOICES } from "../../../src/domain/members/members.ts";
 import { startMails } from "../../../src/mails/worker.ts";
+import { systemClock } from "../../../src/scheduling/clock.ts";
 import { copyDatabase } from "../../../src/storage/backup/copy.ts";
 import { freshSqliteDatabase, type TestDatabase } from "../../support/databases/test-database.ts";
 import { startMailServer } from "../../support/peers/mail-server.ts";
@@ -70,7 +71,7 @@ test("no mail of a backup is sent after the restore, in whatever state it was an
   expect(shown.stdout).toContain("e-mails waiting in the backup (2): dropped");
   const restored = freshSqliteDatabase(shop.folder);
   const server = await startMailServer();
-  const clock = { ...mailDeps(restored, server).clock, now: () => Date.now() + 100 * HOUR };
+  const clock = { ...systemClock, now: () => Date.now() + 100 * HOUR };
   const deps = mailDeps(restored, server, { clock });
   const service = startMails(deps);
   const after = () => restored.read((reader) => listMails(reader, 100, false));
